@@ -1,0 +1,37 @@
+"""What happens to requests on one server of a language model, given how it allocates its KV cache.
+
+Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one page.
+"""
+
+from kvsim.allocation import Allocation, Contiguous, Paged
+from kvsim.capacity import Capacity, capacity
+from kvsim.curve import Traffic, TtftCurve, sustained_rate, ttft_curve
+from kvsim.engine import simulate
+from kvsim.hardware import GPU, H100
+from kvsim.model import LLAMA_3_8B, Model
+from kvsim.server import PLATE_CACHE_BYTES, Server
+from kvsim.timeline import Stays, Timeline
+from kvsim.workload import ExponentialLengths, Requests
+
+__all__ = [
+    "GPU",
+    "H100",
+    "LLAMA_3_8B",
+    "PLATE_CACHE_BYTES",
+    "Allocation",
+    "Capacity",
+    "Contiguous",
+    "ExponentialLengths",
+    "Model",
+    "Paged",
+    "Requests",
+    "Server",
+    "Stays",
+    "Timeline",
+    "Traffic",
+    "TtftCurve",
+    "capacity",
+    "simulate",
+    "sustained_rate",
+    "ttft_curve",
+]

@@ -1,0 +1,148 @@
+"""Time to first token against request rate, and the highest rate that a server sustains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kvsim import checks
+from kvsim.allocation import Allocation
+from kvsim.engine import simulate
+from kvsim.server import Server
+from kvsim.timeline import Timeline
+from kvsim.workload import ExponentialLengths, FloatArray, Requests
+
+PLATE_SEED = 20230923
+PLATE_REPLICATIONS = 16
+PLATE_DURATION_S = 60.0
+SATURATED_REQUESTS = 4000
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """One replication of Poisson traffic, the same at every rate but for its speed.
+
+    Gaps between arrivals, prompts and outputs are drawn from three streams of their own, so that
+    replications of one seed share their random numbers between rates and allocations.
+    """
+
+    lengths: ExponentialLengths
+    seed: int = PLATE_SEED
+    replication: int = 0
+
+    def first(self, count: int, rate_per_s: float = np.inf) -> Requests:
+        """Return the first ``count`` requests; at an infinite rate they all arrive at once."""
+        gaps, prompts, outputs = (
+            np.random.default_rng(
+                np.random.SeedSequence(self.seed, spawn_key=(self.replication, stream))
+            ).standard_exponential(count)
+            for stream in range(3)
+        )
+        return Requests(np.cumsum(gaps) / rate_per_s, *self.lengths.cut(prompts, outputs))
+
+    def during(self, duration_s: float, rate_per_s: float) -> Requests:
+        """Return the requests that arrive within ``duration_s``, at ``rate_per_s``."""
+        checks.positive("duration_s", duration_s)
+        checks.positive("rate_per_s", rate_per_s)
+        expected = duration_s * rate_per_s
+        count = int(expected + 10 * np.sqrt(expected) + 10)  # ten standard deviations
+        requests = self.first(count, rate_per_s)
+        arrived = np.searchsorted(requests.arrival_s, duration_s)
+        return Requests(
+            requests.arrival_s[:arrived],
+            requests.prompt_tokens[:arrived],
+            requests.output_tokens[:arrived],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TtftCurve:
+    """Median TTFT against request rate. ``runs_s`` is replications x rates, in seconds.
+
+    Each run's median is over all requests that arrive during ``duration_s``; NaN if none did.
+    """
+
+    rates_per_s: FloatArray
+    runs_s: FloatArray
+
+    @property
+    def median_s(self) -> FloatArray:
+        """Median over replications, for each rate."""
+        return self.quantile_s(0.5)
+
+    @property
+    def band_s(self) -> tuple[FloatArray, FloatArray]:
+        """10th and 90th percentile over replications, for each rate."""
+        return self.quantile_s(0.1), self.quantile_s(0.9)
+
+    def quantile_s(self, share: float) -> FloatArray:
+        """Quantile over replications, for each rate."""
+        quantile: FloatArray = np.nanquantile(self.runs_s, share, axis=0)
+        return quantile
+
+
+def ttft_curve(
+    server: Server,
+    allocation: Allocation,
+    lengths: ExponentialLengths,
+    rates_per_s: Sequence[float],
+    *,
+    replications: int = PLATE_REPLICATIONS,
+    duration_s: float = PLATE_DURATION_S,
+    seed: int = PLATE_SEED,
+) -> TtftCurve:
+    """Simulate the first ``duration_s`` of traffic at each rate, in several replications."""
+    checks.whole("replications", replications)
+    runs_s = [
+        [
+            median_ttft_s(
+                simulate(
+                    Traffic(lengths, seed, replication).during(duration_s, rate),
+                    server,
+                    allocation,
+                )
+            )
+            for rate in rates_per_s
+        ]
+        for replication in range(replications)
+    ]
+    return TtftCurve(np.array(rates_per_s, float), np.array(runs_s))
+
+
+def median_ttft_s(timeline: Timeline) -> float:
+    """Median TTFT of one run's requests in seconds; NaN if there were none."""
+    return float(np.median(timeline.ttft_s)) if len(timeline.ttft_s) else float("nan")
+
+
+def sustained_rate(
+    server: Server,
+    allocation: Allocation,
+    lengths: ExponentialLengths,
+    *,
+    replications: int = PLATE_REPLICATIONS,
+    requests: int = SATURATED_REQUESTS,
+    seed: int = PLATE_SEED,
+) -> float:
+    """Return the completions per second of a server at which a request always waits.
+
+    ``requests`` are all there from the start. Counted is from the end of the first quarter of
+    them, when the batch that started at once has dispersed, until the last one is admitted;
+    replications add up. Raises ``ValueError`` if the queue empties before that quarter has ended.
+    """
+    completions = 0
+    seconds = 0.0
+    for replication in range(checks.whole("replications", replications)):
+        waiting = Traffic(lengths, seed, replication).first(checks.whole("requests", requests, 8))
+        timeline = simulate(waiting, server, allocation)
+        finish_s = np.sort(timeline.finish_s)
+        start_s = finish_s[requests // 4]
+        # Nobody waits any more once the last stay has begun.
+        end_s = timeline.pass_start_s(int(timeline.stays.first_pass[-1]))
+        if end_s <= start_s:
+            raise ValueError(
+                f"requests is {requests}: they fit the cache before a quarter of them has ended, "
+                "so nobody waits; use several times as many as fit at once."
+            )
+        completions += int(np.count_nonzero((finish_s > start_s) & (finish_s <= end_s)))
+        seconds += float(end_s - start_s)
+    return completions / seconds

@@ -1,0 +1,159 @@
+"""What happens: requests, a server and an allocation in, a timeline out.
+
+Time moves from pass to pass, as real engines schedule. Between two events (an arrival that may be
+admitted, an end, a shortage of blocks) nothing about a pass changes but the cached tokens, which
+grow by one for each running request, so such a stretch is taken in one step, exactly.
+"""
+
+from array import array
+from heapq import heapify, heappop, heappush
+from math import inf
+
+import numpy as np
+
+from kvsim.allocation import Allocation
+from kvsim.roofline import Roofline
+from kvsim.server import Server
+from kvsim.timeline import Stays, Timeline
+from kvsim.workload import Requests
+
+
+def simulate(requests: Requests, server: Server, allocation: Allocation) -> Timeline:
+    """Serve ``requests`` on ``server``, first come first served, until all have finished.
+
+    Raises ``ValueError``, before anything is simulated, for a request that could never run; and
+    when a pre-empted request has grown too long for ``max_batched_tokens`` to recompute it.
+    """
+    allocation.check(requests, server)
+    count = len(requests)
+    arrival_s = [*requests.arrival_s.tolist(), inf]
+    prompt = requests.prompt_tokens.tolist()
+    final = requests.final_tokens.tolist()
+    max_running = server.max_num_seqs or inf
+    max_processed = server.max_batched_tokens or inf
+    swaps = allocation.swaps
+
+    roofline = Roofline(server, allocation.read_factor)
+    pool = allocation.pool(server)
+    take, give_back, grow = pool.take, pool.give_back, pool.grow
+
+    now_s = 0.0
+    q = 0  # number of the pass that is next
+    batch = 0  # running requests
+    cached = 0  # tokens they hold
+    upcoming = 0  # the first request that has never been admitted
+    returned: list[tuple[int, int]] = []  # pre-empted (request, tokens it held), the head last
+    blocked = False  # the head of the queue did not fit, and nothing has been given back since
+    ends: list[float] = [inf]  # heap of the running requests: last pass x count + request
+    stay_request, stay_first_pass, stay_first_tokens, stay_last_pass = (array("q") for _ in "1234")
+    newest: list[int] = []  # stays, latest admission last; those that have ended are dropped late
+    first_token_s = array("d")
+    finish_s = array("d", bytes(8 * count))
+
+    while batch or returned or upcoming < count:
+        if not (batch or returned) and now_s < arrival_s[upcoming]:
+            now_s = arrival_s[upcoming]
+        admitting = not blocked and (bool(returned) or arrival_s[upcoming] <= now_s)
+        if admitting:
+            room = grow(q, 1)
+        else:
+            passes, duration_s = roofline.decode_s(
+                batch,
+                cached,
+                int(ends[0]) // count - q + 1,
+                inf if blocked else arrival_s[upcoming] - now_s,
+            )
+            room = grow(q, passes)
+
+        if room and not admitting:
+            # Only decoding, up to an end, an arrival, or the last pass that finds its blocks.
+            if room < passes:
+                passes, duration_s = roofline.decode_s(batch, cached, room, inf)
+            cached += batch * passes
+        elif room:
+            # A pass that starts with admissions, until the first that does not fit.
+            passes, processed, attended, moved = 1, batch, cached + batch, 0
+            cached += batch
+            decoding, fresh = batch, upcoming
+            while returned or arrival_s[upcoming] <= now_s:
+                if returned:
+                    request, held = returned[-1]
+                    tokens = held + 1
+                else:
+                    request, tokens, held = upcoming, prompt[upcoming], 0
+                if held and swaps:
+                    work, attends, moves = 1, tokens, held
+                else:
+                    work, attends, moves = tokens, tokens * (tokens + 1) // 2, 0
+                if (
+                    batch >= max_running
+                    or processed + work > max_processed
+                    or not take(tokens, q)
+                ):
+                    # Prefills of this pass that fill the token budget do not fill the next one's.
+                    blocked = batch == decoding or server.max_batched_tokens is None
+                    break
+                if held:
+                    returned.pop()
+                else:
+                    upcoming += 1
+                batch += 1
+                cached += tokens
+                processed += work
+                attended += attends
+                moved += moves
+                last = q + final[request] - tokens
+                heappush(ends, last * count + request)
+                newest.append(len(stay_request))
+                stay_request.append(request)
+                stay_first_pass.append(q)
+                stay_first_tokens.append(tokens)
+                stay_last_pass.append(last)
+            duration_s = roofline.pass_s(processed, attended, cached, moved)
+            if upcoming > fresh:
+                first_token_s.extend([now_s + duration_s] * (upcoming - fresh))
+        else:
+            # Blocks are short: pre-empt the newest, again and again, and admit nobody.
+            passes, moved = 1, 0
+            while not grow(q, 1):
+                stay = newest.pop()
+                if stay_last_pass[stay] < q:
+                    continue  # ended long ago
+                request = stay_request[stay]
+                ends.remove(stay_last_pass[stay] * count + request)
+                stay_last_pass[stay] = q - 1
+                held = stay_first_tokens[stay] + q - 1 - stay_first_pass[stay]
+                if held >= max_processed and not swaps:
+                    raise ValueError(
+                        f"Request {request} was pre-empted with {held + 1:,} tokens to recompute, "
+                        f"but max_batched_tokens is {server.max_batched_tokens:,} and prefills "
+                        "are not split: raise it, enlarge the cache or pre-empt by swapping."
+                    )
+                give_back(held, q - 1)
+                returned.append((request, held))
+                batch -= 1
+                cached -= held
+                moved += held * swaps
+            heapify(ends)
+            blocked = False
+            cached += batch
+            duration_s = roofline.pass_s(batch, cached, cached, moved)
+
+        now_s += duration_s
+        q += passes
+        while ends[0] < q * count:
+            request = int(heappop(ends)) % count
+            finish_s[request] = now_s
+            give_back(final[request], q - 1)
+            batch -= 1
+            cached -= final[request]
+            blocked = False
+
+    return Timeline(
+        requests,
+        server,
+        allocation,
+        np.array(first_token_s) - requests.arrival_s,
+        np.array(finish_s),
+        Stays(*map(np.array, (stay_request, stay_first_pass, stay_first_tokens, stay_last_pass))),
+    )

@@ -1,0 +1,55 @@
+"""Which language model: the shape that decides what a token costs in memory and arithmetic."""
+
+from dataclasses import dataclass
+
+from kvsim import checks
+
+
+@dataclass(frozen=True)
+class Model:
+    """A decoder-only transformer with one kind of attention layer.
+
+    ``bytes_per_parameter`` and ``bytes_per_kv_element`` are 2 for BF16. Raises ``ValueError``
+    for counts that are not whole numbers of at least one, and sizes that are not above zero.
+    """
+
+    name: str
+    parameters: float
+    layers: int
+    attention_heads: int
+    kv_heads: int
+    head_dim: int
+    bytes_per_parameter: float = 2
+    bytes_per_kv_element: float = 2
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "bytes_per_parameter", "bytes_per_kv_element"):
+            checks.positive(name, getattr(self, name))
+        for name in ("layers", "attention_heads", "kv_heads", "head_dim"):
+            checks.whole(name, getattr(self, name))
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of the weights, all of which every pass reads."""
+        return self.bytes_per_parameter * self.parameters
+
+    @property
+    def kv_bytes_per_token(self) -> float:
+        """Bytes that one token's keys and values occupy in the cache, over all layers."""
+        return 2 * self.layers * self.kv_heads * self.head_dim * self.bytes_per_kv_element
+
+    @property
+    def flops_per_token(self) -> float:
+        """Arithmetic for one processed token, attention aside: a multiply-add per parameter."""
+        return 2 * self.parameters
+
+    @property
+    def flops_per_attended(self) -> float:
+        """Arithmetic for one attended position: scores and weighted values, a multiply-add each."""
+        return 4 * self.layers * self.attention_heads * self.head_dim
+
+
+# Grattafiori et al., "The Llama 3 Herd of Models" (2024), table 3.
+LLAMA_3_8B = Model(
+    "Llama 3 8B", parameters=8.03e9, layers=32, attention_heads=32, kv_heads=8, head_dim=128
+)

@@ -1,0 +1,138 @@
+"""What is asked of the server: requests, and the distribution that their lengths come from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kvsim import checks
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Requests in order of arrival.
+
+    ``arrival_s`` (seconds, ascending from 0 or later), ``prompt_tokens`` and ``output_tokens``
+    (whole numbers of at least 1) are one-dimensional and equally long. Raises ``ValueError`` that
+    names the first offending request.
+    """
+
+    arrival_s: FloatArray
+    prompt_tokens: IntArray
+    output_tokens: IntArray
+
+    def __init__(
+        self, arrival_s: ArrayLike, prompt_tokens: ArrayLike, output_tokens: ArrayLike
+    ) -> None:
+        arrival = _numbers("arrival_s", arrival_s)
+        prompt = _lengths("prompt_tokens", prompt_tokens)
+        output = _lengths("output_tokens", output_tokens)
+        if not len(arrival) == len(prompt) == len(output):
+            raise ValueError(
+                f"arrival_s, prompt_tokens and output_tokens have {len(arrival)}, {len(prompt)} "
+                f"and {len(output)} entries: give one of each for every request."
+            )
+        _refuse_first("arrival_s", arrival, arrival < 0, "0 or later")
+        late = np.append(False, np.diff(arrival) < 0) if len(arrival) else np.zeros(0, bool)
+        _refuse_first("arrival_s", arrival, late, "no earlier than the one before it: sort them")
+        for name, value in (
+            ("arrival_s", arrival),
+            ("prompt_tokens", prompt),
+            ("output_tokens", output),
+        ):
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """Return the number of requests."""
+        return len(self.arrival_s)
+
+    @property
+    def final_tokens(self) -> IntArray:
+        """Cached tokens of each request at its end: its last output token is never cached."""
+        return self.prompt_tokens + self.output_tokens - 1
+
+
+def _numbers(name: str, values: ArrayLike) -> FloatArray:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} is {values!r}: it must be a list of numbers.") from error
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions: it must be a flat list of numbers.")
+    _refuse_first(name, array, ~np.isfinite(array), "finite")
+    return array
+
+
+def _lengths(name: str, values: ArrayLike) -> IntArray:
+    array = _numbers(name, values)
+    # Above 2**53 a float no longer tells one token from the next.
+    bad = (array < 1) | (array != np.rint(array)) | (array > 2**53)
+    _refuse_first(name, array, bad, "a whole number of at least 1")
+    return array.astype(np.int64)
+
+
+def _refuse_first(name: str, values: NDArray[Any], bad: NDArray[np.bool_], must_be: str) -> None:
+    if bad.any():
+        first = int(bad.argmax())
+        raise ValueError(f"{name} of request {first} is {values[first]:g}: it must be {must_be}.")
+
+
+@dataclass(frozen=True)
+class ExponentialLengths:
+    """Exponential prompt and output lengths, rounded to whole tokens of at least 1, and cut.
+
+    Prompts are cut at ``max_length - 1`` and outputs at ``max_length - prompt``, so that a request
+    never exceeds ``max_length`` tokens. Raises ``ValueError`` for means that are not above zero
+    and a ``max_length`` below 2.
+    """
+
+    mean_prompt_tokens: float = 1024
+    mean_output_tokens: float = 256
+    max_length: int = 8192
+
+    def __post_init__(self) -> None:
+        checks.positive("mean_prompt_tokens", self.mean_prompt_tokens)
+        checks.positive("mean_output_tokens", self.mean_output_tokens)
+        checks.whole("max_length", self.max_length, least=2)
+
+    def cut(self, unit_prompts: FloatArray, unit_outputs: FloatArray) -> tuple[IntArray, IntArray]:
+        """Turn exponential variates of mean 1 into prompt and output lengths in tokens."""
+        prompts = np.rint(self.mean_prompt_tokens * unit_prompts).clip(1, self.max_length - 1)
+        outputs = np.rint(self.mean_output_tokens * unit_outputs).clip(1, self.max_length - prompts)
+        return prompts.astype(np.int64), outputs.astype(np.int64)
+
+    def cached_tokens_pmf(self) -> FloatArray:
+        """Probability that a running request holds ``c`` tokens at a random pass.
+
+        Entry ``c`` of ``max_length`` entries. A request holds p, p + 1, ..., p + o - 1 tokens
+        after its o passes, so the weight of c is the sum over p of P(prompt = p) x
+        P(output > c - p); cutting outputs at ``max_length - p`` only drops c >= ``max_length``.
+        """
+        tokens = np.arange(self.max_length)
+        prompt_above = _rounded_exponential_survival(tokens, self.mean_prompt_tokens)
+        prompt_above[-1] = 0  # cut: no prompt is longer than max_length - 1
+        prompt_pmf = np.append(0, -np.diff(prompt_above))
+        output_above = _rounded_exponential_survival(tokens, self.mean_output_tokens)
+        weights = _convolve(prompt_pmf, output_above)[: self.max_length]
+        pmf: FloatArray = weights / weights.sum()
+        return pmf
+
+
+def _rounded_exponential_survival(tokens: IntArray, mean: float) -> FloatArray:
+    """P(length > tokens), where the length is exponential, rounded, and at least 1."""
+    survival: FloatArray = np.exp(-(tokens + 0.5) / mean)
+    survival[0] = 1
+    return survival
+
+
+def _convolve(left: FloatArray, right: FloatArray) -> FloatArray:
+    size = 1 << (len(left) + len(right) - 2).bit_length()
+    product = np.fft.rfft(left, size) * np.fft.rfft(right, size)
+    # Rounding leaves noise of either sign around zero.
+    convolved: FloatArray = np.fft.irfft(product, size).clip(0)
+    return convolved

@@ -5,7 +5,7 @@ Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one pa
 
 from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.capacity import Capacity, capacity
-from kvsim.curve import Traffic, TtftCurve, sustained_rate, ttft_curve
+from kvsim.curve import Traffic, TtftCurve, median_ttft_s, sustained_rate, ttft_curve
 from kvsim.engine import simulate
 from kvsim.hardware import GPU, H100
 from kvsim.model import LLAMA_3_8B, Model
@@ -31,6 +31,7 @@ __all__ = [
     "Traffic",
     "TtftCurve",
     "capacity",
+    "median_ttft_s",
     "simulate",
     "sustained_rate",
     "ttft_curve",

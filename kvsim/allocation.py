@@ -7,7 +7,6 @@ cached when pass ``q`` ends.
 """
 
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal, Protocol
 
 import numpy as np

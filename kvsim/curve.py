@@ -16,6 +16,7 @@ PLATE_SEED = 20230923
 PLATE_REPLICATIONS = 16
 PLATE_DURATION_S = 60.0
 SATURATED_REQUESTS = 4000
+BAND = (0.1, 0.9)  # quantiles over replications
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class TtftCurve:
 
     @property
     def band_s(self) -> tuple[FloatArray, FloatArray]:
-        """10th and 90th percentile over replications, for each rate."""
-        return self.quantile_s(0.1), self.quantile_s(0.9)
+        """Quantiles ``BAND`` over replications, for each rate."""
+        low, high = BAND
+        return self.quantile_s(low), self.quantile_s(high)
 
     def quantile_s(self, share: float) -> FloatArray:
         """Quantile over replications, for each rate."""

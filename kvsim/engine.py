@@ -85,11 +85,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                     work, attends, moves = 1, tokens, held
                 else:
                     work, attends, moves = tokens, tokens * (tokens + 1) // 2, 0
-                if (
-                    batch >= max_running
-                    or processed + work > max_processed
-                    or not take(tokens, q)
-                ):
+                if batch >= max_running or processed + work > max_processed or not take(tokens, q):
                     # Prefills of this pass that fill the token budget do not fill the next one's.
                     blocked = batch == decoding or server.max_batched_tokens is None
                     break

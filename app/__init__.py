@@ -1,0 +1,1 @@
+"""The page: Panel, Bokeh and Param around what :mod:`kvsim` computes."""

@@ -1,0 +1,63 @@
+"""What the page brings along: style sheet, scripts, atlas; linked for a server, or all inside."""
+
+import base64
+from pathlib import Path
+
+from bokeh.util.paths import bokehjs_path
+
+from .atlas import Atlas
+from .page import render
+from .paths import ATLAS, STATIC
+from .settings import Settings
+
+STYLE = STATIC / "plate.css"
+# In the order in which they must run; each of ours adds to one object and is about one subject.
+SCRIPTS = (
+    bokehjs_path() / "js" / "bokeh.min.js",
+    *(
+        STATIC / f"{name}.js"
+        for name in (
+            "colours",
+            "atlas",
+            "words",
+            "controls",
+            "link",
+            "charts",
+            "marker",
+            "cache",
+            "tables",
+            "plate",
+        )
+    ),
+)
+
+
+def linked_page(atlas: Atlas, addresses: dict[Path, str]) -> str:
+    """Render the page with links to the addresses that a server gives its files."""
+    return render(
+        atlas,
+        styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">\n'
+        f'<link rel="preload" href="{addresses[ATLAS]}" as="fetch" crossorigin>',
+        # Deferred: the text is painted before any of them has loaded.
+        scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
+        atlas_address=addresses[ATLAS],
+    )
+
+
+def inlined_page(atlas: Atlas, start: Settings | None = None) -> str:
+    """Render the page with everything inside, so that it asks for nothing."""
+    return render(
+        atlas,
+        styles=f"<style>\n{STYLE.read_text('utf-8')}</style>",
+        scripts="\n".join(
+            f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS
+        ),
+        atlas_address="data:application/octet-stream;base64,"
+        + base64.b64encode(ATLAS.read_bytes()).decode("ascii"),
+        start=start,
+    )
+
+
+def _closing_escaped(script: str) -> str:
+    """Keep a string within a script from ending the element that holds it."""
+    return script.replace("</script", "<\\/script")

@@ -1,0 +1,132 @@
+"""The page's live words: numbers with their units, and the sentences that follow the controls.
+
+The sentences stand in static/words.en.json. static/words.js fills them in while a reader drags;
+this module does the same for the text that is there before any script, and tests hold the two
+against each other.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .paths import STATIC
+from .reading import Reading, Side
+
+TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf-8"))
+_THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
+
+
+def count(number: float) -> str:
+    """Write a whole number with thin spaces between thousands."""
+    return f"{number:,.0f}".replace(",", _THIN_SPACE)
+
+
+def significant(number: float) -> str:
+    """Write two significant digits, or all digits of a number from 10."""
+    if number >= 9.95 or number == 0:
+        return count(number)
+    decimals = 1
+    while decimals < 4 and number < 10 ** (1 - decimals):
+        decimals += 1
+    return f"{number:.{decimals}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share in per cent: one decimal, or two close to either end."""
+    value = 100 * share
+    decimals = 0 if value in (0, 100) else 1 if 1 <= value <= 99.9 else 2
+    return fill("percent", count=f"{value:.{decimals}f}")
+
+
+def tokens(number: float) -> str:
+    """Write a number of tokens."""
+    return fill("token" if number == 1 else "tokens", count=count(number))
+
+
+def rate(number: int) -> str:
+    """Write a whole request rate."""
+    return fill("rate_one" if number == 1 else "rate", count=number)
+
+
+def seconds(number: float) -> str:
+    """Write a duration."""
+    return fill("second", count=significant(number))
+
+
+def fill(template: str, **fields: object) -> str:
+    """Fill in a sentence of the word file."""
+    return TEMPLATES[template].format(**fields)
+
+
+def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:
+    """Write what the atlas was computed with."""
+    low, high = constants["band"]
+    return {
+        "model": constants["model"],
+        "gpu": constants["gpu"],
+        "cache_gb": count(constants["cache_bytes"] / 1e9),
+        "kv_bytes_per_token": count(constants["kv_bytes_per_token"]),
+        "capacity_tokens": count(constants["capacity_tokens"]),
+        "mean_prompt": count(constants["mean_prompt_tokens"]),
+        "mean_output": count(constants["mean_output_tokens"]),
+        "peak_tflops": count(constants["peak_flops"] / 1e12),
+        "peak_tbs": f"{constants['peak_bandwidth'] / 1e12:.2f}",
+        "compute_share": fill("percent", count=count(100 * constants["compute_share"])),
+        "bandwidth_share": fill("percent", count=count(100 * constants["bandwidth_share"])),
+        "overhead_ms": f"{constants['pass_overhead_s'] * 1e3:.1f}",
+        "block_overhead_tokens": f"{max(axes['block_overhead']):.1f}",
+        "most_rate": count(max(axes["rate"])),
+        "replications": count(constants["replications"]),
+        "arrivals_s": count(constants["duration_s"]),
+        "band": fill("quantiles", low=f"{100 * low:.0f}", high=f"{100 * high:.0f}"),
+        "seed": str(constants["seed"]),
+    }
+
+
+def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]:
+    """Write everything that follows the controls, for one position."""
+    settings = reading.settings
+    words = {
+        "block_size": tokens(settings.block_size),
+        "max_length": tokens(settings.max_length),
+        "rate": rate(settings.rate),
+        "fit_ratio": significant(reading.paged.requests / reading.contiguous.requests),
+        "ttft_ratio": significant(reading.contiguous.ttft_s[1] / reading.paged.ttft_s[1]),
+        "overhead": fill("overhead_on" if settings.block_overhead else "overhead_off", **constants),
+    }
+    words |= _side_words("contiguous", reading.contiguous, reading.capacity_tokens)
+    words |= _side_words("paged", reading.paged, reading.capacity_tokens)
+    known = {**constants, **words}
+    growing = {
+        (False, False): "steady",
+        (True, False): "contiguous",
+        (False, True): "paged",
+        (True, True): "both",
+    }[reading.contiguous.queue_grows, reading.paged.queue_grows]
+    known["finding_ttft"] = fill(f"finding_ttft_{growing}", **known)
+    for name in ("finding_capacity", "finding_cache", "assumptions"):
+        known[name] = fill(name, **known)
+    for name in ("chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"):
+        known[name] = fill(name, **known)
+    return known
+
+
+def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
+    low, median, high = side.ttft_s
+    held = int(side.running_tokens.sum())
+    words = {
+        "fit": count(side.requests),
+        "share": percent(side.share),
+        "wasted": percent(1 - side.share),
+        "ttft": seconds(median),
+        "ttft_band": fill("band", low=significant(low), high=significant(high)),
+        "sustained": fill("rate", count=f"{side.sustained_per_s:.1f}"),
+        "sustained_value": f"{side.sustained_per_s:.1f}",
+        "running": count(len(side.running_tokens)),
+        "waiting": count(side.waiting),
+        "free_fit": count(side.free_requests),
+        "token_share": percent(held / capacity_tokens),
+        "empty_share": percent((side.reserved_tokens - held) / capacity_tokens),
+        "free_share": percent(1 - side.reserved_tokens / capacity_tokens),
+    }
+    return {f"{kind}_{name}": text for name, text in words.items()}

@@ -1,0 +1,142 @@
+/* The two Bokeh charts: puts them into the page, fills their sources, paints their colours. */
+(function (kvsim) {
+  "use strict";
+
+  const KINDS = ["contiguous", "paged"];
+  const SUSTAINED_ROWS_S = { contiguous: 0.0052, paged: 0.0019 }; // strip below the least TTFT
+
+  kvsim.Charts = class {
+    /** `items` are the charts as Bokeh's json_item, by name; `words` formats the labels. */
+    constructor(items, words) {
+      this.items = items;
+      this.words = words;
+    }
+
+    async embed() {
+      this.views = {};
+      for (const [name, item] of Object.entries(this.items)) {
+        const place = document.getElementById(`${name}-chart`);
+        const manager = await Bokeh.embed.embed_item(item, place);
+        this.views[name] = [...manager][0];
+        place.setAttribute("role", "img");
+        hideFromKeyboard(this.views[name]);
+      }
+      this.documents = Object.values(this.views).map((view) => view.model.document);
+      this.repaint();
+    }
+
+    model(name) {
+      for (const each of this.documents) {
+        const found = each.get_model_by_name(name);
+        if (found) return found;
+      }
+      throw new Error(`no model ${name}`);
+    }
+
+    fill(source, columns) {
+      this.model(source).data = columns;
+    }
+
+    /** Show a reading; `words` are the live words of the same position. */
+    update(reading, words, rates) {
+      this.capacity(reading, words);
+      this.ttft(reading, words, rates);
+      for (const name of Object.keys(this.views)) {
+        document.getElementById(`${name}-chart`).setAttribute("aria-label", words[`chart_${name}`]);
+      }
+    }
+
+    capacity(reading, words) {
+      for (const kind of KINDS) {
+        const { requests, share } = reading[kind];
+        const [bottom, top] = this.model(`capacity_${kind}`).tags;
+        this.fill(`capacity_${kind}`, {
+          requests: [requests],
+          filled: [bottom + share * (top - bottom)],
+        });
+        this.label(`capacity_label_${kind}`, {
+          x: 0,
+          y: top,
+          dx: 0,
+          dy: -12,
+          align: "left",
+          text: this.words.fill(`bar_${kind}`, words),
+        });
+      }
+    }
+
+    ttft(reading, words, rates) {
+      const chosen = reading.settings.rate;
+      const most = rates[rates.length - 1];
+      const higher = reading.contiguous.ttft[1] >= reading.paged.ttft[1] ? "contiguous" : "paged";
+      this.fill("chosen_rate", { x: [chosen] });
+      for (const kind of KINDS) {
+        const { curve, ttft, sustained } = reading[kind];
+        const median = curve.map((quantiles) => quantiles[1]);
+        this.fill(`ttft_${kind}`, {
+          rate: rates,
+          low: curve.map((quantiles) => quantiles[0]),
+          high: curve.map((quantiles) => quantiles[2]),
+          // The two styles meet at the last rate that is sustained.
+          steady: median.map((y, index) => (rates[index] <= sustained ? y : NaN)),
+          growing: median.map((y, index) => ((rates[index + 1] ?? most) > sustained ? y : NaN)),
+        });
+        // Curves rise to the right: there is room before the higher one and behind the lower one.
+        const left = kind === higher ? chosen > 0.32 * most : chosen > 0.68 * most;
+        this.label(`chosen_${kind}`, {
+          x: chosen,
+          y: ttft[1],
+          dx: left ? -9 : 9,
+          dy: kind === higher ? -12 : left ? 19 : 13,
+          align: left ? "right" : "left",
+          text: this.words.fill(`point_${kind}`, words),
+        });
+        const late = sustained > 0.7 * most;
+        this.label(`sustained_${kind}`, {
+          x: Math.min(sustained, most),
+          y: SUSTAINED_ROWS_S[kind],
+          dx: late ? -10 : 10,
+          dy: 0,
+          align: late ? "right" : "left",
+          text: this.words.fill(`sustains${sustained > most ? "_beyond" : ""}_${kind}`, words),
+        });
+      }
+    }
+
+    label(source, label) {
+      const columns = Object.entries(label).map(([name, value]) => [name, [value]]);
+      this.fill(source, Object.fromEntries(columns));
+    }
+
+    /** Give every model the colours that its tags name. */
+    repaint() {
+      for (const { model: plot } of Object.values(this.views)) {
+        for (const renderer of plot.renderers) {
+          for (const tag of renderer.tags) {
+            const [property, name] = tag.split(":");
+            renderer.glyph[property] = { value: kvsim.colour(name) };
+          }
+        }
+      }
+    }
+
+    /** Where the rate axis lies, in pixels of the page: {left, right, top, bottom}. */
+    frame(name) {
+      const view = this.views[name];
+      const { left, top } = view.el.getBoundingClientRect();
+      const { bbox } = view.frame;
+      return {
+        left: left + bbox.left,
+        right: left + bbox.right,
+        top: top + bbox.top,
+        bottom: top + bbox.bottom,
+      };
+    }
+  };
+
+  /** Bokeh makes its canvas a tab stop, but nothing in these charts answers to a key. */
+  function hideFromKeyboard(view) {
+    for (const element of view.shadow_el.querySelectorAll("[tabindex]")) element.tabIndex = -1;
+    view.canvas_view?.events_el?.setAttribute("tabindex", "-1");
+  }
+})((window.kvsim ??= {}));

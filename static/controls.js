@@ -1,0 +1,56 @@
+/* The controls: native inputs made from app/settings.py, and the position that they stand at. */
+(function (kvsim) {
+  "use strict";
+
+  kvsim.Controls = class extends EventTarget {
+    /** `table` lists the controls: name, id, key, label, values, shown (their texts), default (its
+        index). Dispatches "change" with every move, also while dragging. */
+    constructor(table) {
+      super();
+      this.table = table;
+      this.inputs = {};
+      for (const control of table) {
+        const input = document.getElementById(control.id);
+        this.inputs[control.name] = input;
+        input.addEventListener("input", () => {
+          this.show(control);
+          this.dispatchEvent(new Event("change"));
+        });
+      }
+    }
+
+    get defaults() {
+      return Object.fromEntries(this.table.map((control) => [control.name, control.default]));
+    }
+
+    get position() {
+      return Object.fromEntries(this.table.map(({ name }) => [name, this.index(name)]));
+    }
+
+    index(name) {
+      const input = this.inputs[name];
+      return input.type === "checkbox" ? Number(input.checked) : input.valueAsNumber;
+    }
+
+    /** Move some of the controls: the index of a value, by name. */
+    move(position) {
+      for (const control of this.table) {
+        if (!(control.name in position)) continue;
+        const input = this.inputs[control.name];
+        if (input.type === "checkbox") input.checked = Boolean(position[control.name]);
+        else input.value = position[control.name];
+        this.show(control);
+      }
+      this.dispatchEvent(new Event("change"));
+    }
+
+    /** Write the value beside its slider, and where a screen reader looks for it. */
+    show(control) {
+      const input = this.inputs[control.name];
+      if (input.type === "checkbox") return;
+      const text = control.shown[this.index(control.name)];
+      input.setAttribute("aria-valuetext", text);
+      document.getElementById(`${control.id}-shown`).textContent = text;
+    }
+  };
+})((window.kvsim ??= {}));

@@ -1,0 +1,101 @@
+/* The live words: numbers with their units, and sentences that follow the controls. app/words.py
+   writes the same ones into the page before any script; tests hold the two against each other. */
+(function (kvsim) {
+  "use strict";
+
+  const THIN_SPACE = "\u202f";
+
+  kvsim.Words = class {
+    /** `templates` are the sentences of words.en.json, `constants` what app/words.py made of the
+        atlas's constants. */
+    constructor(templates, constants) {
+      this.templates = templates;
+      this.constants = constants;
+    }
+
+    fill(template, fields) {
+      return this.templates[template].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+    }
+
+    count(number) {
+      return number.toFixed(0).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE);
+    }
+
+    /** Two significant digits, or all digits of a number from 10. */
+    significant(number) {
+      if (number >= 9.95 || number === 0) return this.count(number);
+      let decimals = 1;
+      while (decimals < 4 && number < 10 ** (1 - decimals)) decimals++;
+      return number.toFixed(decimals);
+    }
+
+    /** One decimal, or two close to either end. */
+    percent(share) {
+      const value = 100 * share;
+      const decimals = value === 0 || value === 100 ? 0 : value >= 1 && value <= 99.9 ? 1 : 2;
+      return this.fill("percent", { count: value.toFixed(decimals) });
+    }
+
+    tokens(number) {
+      return this.fill(number === 1 ? "token" : "tokens", { count: this.count(number) });
+    }
+
+    rate(number) {
+      return this.fill(number === 1 ? "rate_one" : "rate", { count: number });
+    }
+
+    seconds(number) {
+      return this.fill("second", { count: this.significant(number) });
+    }
+
+    /** Everything that follows the controls, by key. */
+    of(reading) {
+      const { settings, contiguous, paged, capacity } = reading;
+      const known = {
+        ...this.constants,
+        block_size: this.tokens(settings.block_size),
+        max_length: this.tokens(settings.max_length),
+        rate: this.rate(settings.rate),
+        fit_ratio: this.significant(paged.requests / contiguous.requests),
+        ttft_ratio: this.significant(contiguous.ttft[1] / paged.ttft[1]),
+        overhead: this.fill(settings.block_overhead ? "overhead_on" : "overhead_off", this.constants),
+        ...this.side("contiguous", contiguous, capacity),
+        ...this.side("paged", paged, capacity),
+      };
+      const growing = contiguous.queueGrows
+        ? paged.queueGrows ? "both" : "contiguous"
+        : paged.queueGrows ? "paged" : "steady";
+      known.finding_ttft = this.fill(`finding_ttft_${growing}`, known);
+      for (const name of ["finding_capacity", "finding_cache", "assumptions"]) {
+        known[name] = this.fill(name, known);
+      }
+      for (const name of ["chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"]) {
+        known[name] = this.fill(name, known);
+      }
+      return known;
+    }
+
+    side(kind, side, capacity) {
+      const [low, median, high] = side.ttft;
+      const held = side.tokens.reduce((sum, tokens) => sum + tokens, 0);
+      const words = {
+        fit: this.count(side.requests),
+        share: this.percent(side.share),
+        wasted: this.percent(1 - side.share),
+        ttft: this.seconds(median),
+        ttft_band: this.fill("band", { low: this.significant(low), high: this.significant(high) }),
+        sustained: this.fill("rate", { count: side.sustained.toFixed(1) }),
+        sustained_value: side.sustained.toFixed(1),
+        running: this.count(side.tokens.length),
+        waiting: this.count(side.waiting),
+        free_fit: this.count(side.free),
+        token_share: this.percent(held / capacity),
+        empty_share: this.percent((side.reserved - held) / capacity),
+        free_share: this.percent(1 - side.reserved / capacity),
+      };
+      return Object.fromEntries(
+        Object.entries(words).map(([name, text]) => [`${kind}_${name}`, text]),
+      );
+    }
+  };
+})((window.kvsim ??= {}));

@@ -109,12 +109,21 @@ def compute_cell(
         timeline = kvsim.simulate(requests, SERVER, allocation)
         medians_s.append(kvsim.median_ttft_s(timeline))
         if replication == 0:
-            waiting = timeline.waiting_at(PLATE_DURATION_S)
+            waiting = _without_room(timeline)
             running, tokens = timeline.content_at(PLATE_DURATION_S)
             decoded = tokens - requests.prompt_tokens[running]
     low, median, high = np.nanquantile(medians_s, (BAND[0], 0.5, BAND[1])).tolist()
     order = np.argsort(running)
     return Cell((low, median, high), waiting, running[order], decoded[order])
+
+
+def _without_room(timeline: kvsim.Timeline) -> int:
+    """Requests that the last pass to start during arrivals left waiting.
+
+    Who arrives within a pass waits for its end even on an empty server, so that does not count.
+    """
+    q = timeline.pass_at(PLATE_DURATION_S)
+    return 0 if q is None else timeline.waiting_at(timeline.pass_start_s(q))
 
 
 def compute_row(allocation: kvsim.Allocation, lengths: kvsim.ExponentialLengths) -> Row:

@@ -19,7 +19,7 @@ SERIF = (
 )
 TEXT_SIZE = "14px"
 KINDS = ("contiguous", "paged")
-LEAST_TTFT_S, MOST_TTFT_S = 0.001, 1000.0
+LEAST_TTFT_S, MOST_TTFT_S = 0.001, 1200.0
 _TICKS_S = {0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", 100: "100", 1000: "1\u202f000"}
 
 
@@ -117,7 +117,7 @@ def ttft_chart(most_rate: float) -> figure:
     """Median TTFT against rate on a log scale, with bands, sustained rates and the chosen one."""
     plot = _blank_figure(
         name="ttft",
-        x_range=Range1d(start=0, end=most_rate),
+        x_range=Range1d(start=0, end=most_rate + 1),
         y_range=Range1d(start=LEAST_TTFT_S, end=MOST_TTFT_S),
         y_axis_type="log",
         x_axis_label="request rate, requests/s",
@@ -144,9 +144,9 @@ def ttft_chart(most_rate: float) -> figure:
             line_color=kind,
         )
         _text(plot, sustained, kind)
-        chosen = _source(f"chosen_{kind}", LABEL_COLUMNS)
+        chosen = _source(f"chosen_{kind}", ("rate", *LABEL_COLUMNS))
         _paint(
-            plot.scatter("x", "y", source=chosen, size=9, line_width=1.5),
+            plot.scatter("rate", "y", source=chosen, size=9, line_width=1.5),
             fill_color=kind,
             line_color="paper",
         )

@@ -1,26 +1,52 @@
 """Which model code and constants an atlas was built from."""
 
+import ast
 import hashlib
 import io
 import json
 import tokenize
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+_ROOTS = ("capacity", "curve")  # what the atlas is made with; the rest is what they import
 _SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
 def fingerprint(constants: dict[str, Any]) -> str:
-    """Hash what ``kvsim`` does and the constants that an atlas is computed with.
+    """Hash what the simulation does and the constants that an atlas is computed with.
 
-    Comments and docstrings do not count: rewording one leaves every figure as it is.
+    Comments and docstrings do not count, nor modules that the atlas has no use for: changing one
+    leaves every figure as it is.
     """
     digest = hashlib.sha256(json.dumps(constants, sort_keys=True).encode())
-    package = files("kvsim")
-    for source in sorted(package.iterdir(), key=lambda entry: entry.name):
-        if source.name.endswith(".py"):
-            digest.update(_code(source.read_text("utf-8")).encode())
+    for name in sorted(_closure(_ROOTS)):
+        digest.update(f"{name}\n{_code(_source(name))}\n".encode())
     return digest.hexdigest()
+
+
+def _source(module: str) -> str:
+    return files("kvsim").joinpath(f"{module}.py").read_text("utf-8")
+
+
+def _closure(roots: tuple[str, ...]) -> set[str]:
+    """Return the modules of ``kvsim`` that some of them import, and these themselves."""
+    found: set[str] = set()
+    ahead = list(roots)
+    while ahead:
+        module = ahead.pop()
+        if module not in found:
+            found.add(module)
+            ahead.extend(_imports(module))
+    return found
+
+
+def _imports(module: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(_source(module))):
+        if isinstance(node, ast.ImportFrom) and node.module == "kvsim":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kvsim."):
+            yield str(node.module).removeprefix("kvsim.")
 
 
 def _code(source: str) -> str:

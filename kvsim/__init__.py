@@ -10,7 +10,8 @@ from kvsim.engine import simulate
 from kvsim.hardware import GPU, H100
 from kvsim.model import LLAMA_3_8B, Model
 from kvsim.server import PLATE_CACHE_BYTES, Server
-from kvsim.timeline import Stays, Timeline
+from kvsim.stays import Stays
+from kvsim.timeline import Timeline
 from kvsim.workload import ExponentialLengths, Requests
 
 __all__ = [

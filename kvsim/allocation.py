@@ -131,8 +131,10 @@ class Paged:
         checks.not_negative("block_overhead", self.block_overhead)
         if self.preemption not in ("recompute", "swap"):
             raise ValueError(f"preemption is {self.preemption!r}: choose 'recompute' or 'swap'.")
-        if not checks.not_negative("watermark", self.watermark) < 1:
-            raise ValueError(f"watermark is {self.watermark!r}: it must be a share below 1.")
+        if not 0 <= checks.finite_number("watermark", self.watermark) < 1:
+            raise ValueError(
+                f"watermark is {self.watermark!r}: it must be a share from 0 to below 1."
+            )
 
     @property
     def unit_tokens(self) -> int:
@@ -163,11 +165,12 @@ class Paged:
 
     def check(self, requests: Requests, server: Server) -> None:
         """Refuse requests that exceed an empty cache, and prompts that no pass may hold."""
+        remedy = "enlarge the cache or lower the watermark." if self.watermark else "or enlarge it."
         _refuse_first(
             self.units_held(requests.final_tokens),
             self.units(server) - self.reserve(server),
             "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten it, "
-            "enlarge the cache or lower the watermark.",
+            + remedy,
         )
         _check_prefills(requests, server)
 
@@ -228,8 +231,14 @@ class _Blocks:
 
     def grow(self, q: int, passes: int) -> int:
         size = self.block_size
-        rounds, rest = divmod(passes, size)
         start = q % size
+        if passes == 1:
+            needed = self.growing[start]
+            if needed > self.free:
+                return 0
+            self.free -= needed
+            return 1
+        rounds, rest = divmod(passes, size)
         end = start + rest
         needed = rounds * self.running + sum(self.growing[start:end])
         if end > size:

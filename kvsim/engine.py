@@ -14,8 +14,12 @@ import numpy as np
 from kvsim.allocation import Allocation
 from kvsim.roofline import Roofline
 from kvsim.server import Server
-from kvsim.timeline import Stays, Timeline
+from kvsim.stays import Stays
+from kvsim.timeline import Timeline
 from kvsim.workload import Requests
+
+_STAY_BITS = 40
+_STAY = (1 << _STAY_BITS) - 1
 
 
 def simulate(requests: Requests, server: Server, allocation: Allocation) -> Timeline:
@@ -44,9 +48,8 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
     upcoming = 0  # the first request that has never been admitted
     returned: list[tuple[int, int]] = []  # pre-empted (request, tokens it held), the head last
     blocked = False  # the head of the queue did not fit, and nothing has been given back since
-    ends: list[float] = [inf]  # heap of the running requests: last pass x count + request
+    ends: list[int] = []  # heap of the running stays: last pass and number, as one integer each
     stay_request, stay_first_pass, stay_first_tokens, stay_last_pass = (array("q") for _ in "1234")
-    newest: list[int] = []  # stays, latest admission last; those that have ended are dropped late
     first_token_s = array("d")
     finish_s = array("d", bytes(8 * count))
 
@@ -60,7 +63,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
             passes, duration_s = roofline.decode_s(
                 batch,
                 cached,
-                int(ends[0]) // count - q + 1,
+                (ends[0] >> _STAY_BITS) - q + 1,
                 inf if blocked else arrival_s[upcoming] - now_s,
             )
             room = grow(q, passes)
@@ -99,8 +102,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                 attended += attends
                 moved += moves
                 last = q + final[request] - tokens
-                heappush(ends, last * count + request)
-                newest.append(len(stay_request))
+                heappush(ends, last << _STAY_BITS | len(stay_request))
                 stay_request.append(request)
                 stay_first_pass.append(q)
                 stay_first_tokens.append(tokens)
@@ -112,11 +114,9 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
             # Blocks are short: pre-empt the newest, again and again, and admit nobody.
             passes, moved = 1, 0
             while not grow(q, 1):
-                stay = newest.pop()
-                if stay_last_pass[stay] < q:
-                    continue  # ended long ago
+                stay = max(end & _STAY for end in ends)
                 request = stay_request[stay]
-                ends.remove(stay_last_pass[stay] * count + request)
+                ends.remove(stay_last_pass[stay] << _STAY_BITS | stay)
                 stay_last_pass[stay] = q - 1
                 held = stay_first_tokens[stay] + q - 1 - stay_first_pass[stay]
                 if held >= max_processed and not swaps:
@@ -137,8 +137,8 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
 
         now_s += duration_s
         q += passes
-        while ends[0] < q * count:
-            request = int(heappop(ends)) % count
+        while ends and ends[0] < q << _STAY_BITS:
+            request = stay_request[heappop(ends) & _STAY]
             finish_s[request] = now_s
             give_back(final[request], q - 1)
             batch -= 1
@@ -151,5 +151,11 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
         allocation,
         np.array(first_token_s) - requests.arrival_s,
         np.array(finish_s),
-        Stays(*map(np.array, (stay_request, stay_first_pass, stay_first_tokens, stay_last_pass))),
+        Stays(
+            np.array(stay_request),
+            np.array(stay_first_pass),
+            np.array(stay_first_tokens),
+            np.array(stay_last_pass),
+            requests.final_tokens[stay_request],
+        ),
     )

@@ -28,6 +28,9 @@ class Server:
     max_batched_tokens: int | None = None
 
     def __post_init__(self) -> None:
+        for name, kind in (("model", Model), ("gpu", GPU)):
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: give a {kind.__name__}.")
         checks.positive("cache_bytes", self.cache_bytes)
         if self.capacity_tokens < 1:
             raise ValueError(

@@ -70,9 +70,10 @@ def _numbers(name: str, values: ArrayLike) -> FloatArray:
 
 def _lengths(name: str, values: ArrayLike) -> IntArray:
     array = _numbers(name, values)
-    # Above 2**53 a float no longer tells one token from the next.
-    bad = (array < 1) | (array != np.rint(array)) | (array > 2**53)
+    bad = (array < 1) | (array != np.rint(array))
     _refuse_first(name, array, bad, "a whole number of at least 1")
+    # Beyond it a float no longer tells one token from the next.
+    _refuse_first(name, array, array > 2**53, "at most 2**53 tokens")
     return array.astype(np.int64)
 
 

@@ -141,9 +141,11 @@
     }
   }
 
-  /** "#rrggbb" to its three channels. */
+  /** An opaque colour of the style sheet to its three channels. */
   function channels(colour) {
-    return [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
+    const context = document.createElement("canvas").getContext("2d");
+    context.fillStyle = colour; // reads back as "#rrggbb", however it was written
+    return [1, 3, 5].map((start) => parseInt(context.fillStyle.slice(start, start + 2), 16));
   }
 
   /** Three channels to the opaque pixel of an image's 32-bit view. */

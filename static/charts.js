@@ -5,6 +5,8 @@
   const KINDS = ["contiguous", "paged"];
   const SUSTAINED_ROWS_S = { contiguous: 0.0052, paged: 0.0019 }; // strip below the least TTFT
 
+  const PROMISES_TO_PAINT = 100; // many more than Bokeh's chain has links
+
   kvsim.Charts = class {
     /** `items` are the charts as Bokeh's json_item, by name; `words` formats the labels. */
     constructor(items, words) {
@@ -81,14 +83,10 @@
           steady: median.map((y, index) => (rates[index] <= sustained ? y : NaN)),
           growing: median.map((y, index) => ((rates[index + 1] ?? most) > sustained ? y : NaN)),
         });
-        // Curves rise to the right: there is room before the higher one and behind the lower one.
-        const left = kind === higher ? chosen > 0.32 * most : chosen > 0.68 * most;
         this.label(`chosen_${kind}`, {
-          x: chosen,
+          rate: chosen,
+          ...this.beside(chosen, most, kind === higher),
           y: ttft[1],
-          dx: left ? -9 : 9,
-          dy: kind === higher ? -12 : left ? 19 : 13,
-          align: left ? "right" : "left",
           text: this.words.fill(`point_${kind}`, words),
         });
         const late = sustained > 0.7 * most;
@@ -103,14 +101,25 @@
       }
     }
 
+    /** Where a point's label hangs: curves rise to the right, so there is room above and before the
+        higher one, and below and after the lower one, up to the edge. */
+    beside(rate, most, higher) {
+      if (higher && rate > 0.32 * most) return { x: rate, dx: -9, dy: -12, align: "right" };
+      if (!higher && rate > 0.8 * most) {
+        return { x: this.views.ttft.model.x_range.end, dx: 0, dy: 16, align: "right" };
+      }
+      return { x: rate, dx: 9, dy: higher ? -12 : 13, align: "left" };
+    }
+
     label(source, label) {
       const columns = Object.entries(label).map(([name, value]) => [name, [value]]);
       this.fill(source, Object.fromEntries(columns));
     }
 
     /** Give every model the colours that its tags name. */
-    repaint() {
-      for (const { model: plot } of Object.values(this.views)) {
+    async repaint() {
+      const views = Object.values(this.views);
+      for (const { model: plot } of views) {
         for (const renderer of plot.renderers) {
           for (const tag of renderer.tags) {
             const [property, name] = tag.split(":");
@@ -118,18 +127,22 @@
           }
         }
       }
+      // Bokeh takes the colours over in a chain of promises, and paints a frame later. Printing
+      // waits for promises but not for frames, so paint as soon as the chain has run.
+      for (let step = 0; step < PROMISES_TO_PAINT; step++) await null;
+      for (const view of views) view.paint();
     }
 
-    /** Where the rate axis lies, in pixels of the page: {left, right, top, bottom}. */
-    frame(name) {
-      const view = this.views[name];
-      const { left, top } = view.el.getBoundingClientRect();
-      const { bbox } = view.frame;
+    /** The right chart's plotting area, and where rates lie along it, in pixels of the window. */
+    rateAxis() {
+      const { frame, el, model } = this.views.ttft;
+      const { left, top } = el.getBoundingClientRect();
+      const origin = left + frame.bbox.left;
+      const perRate = frame.bbox.width / model.x_range.end;
       return {
-        left: left + bbox.left,
-        right: left + bbox.right,
-        top: top + bbox.top,
-        bottom: top + bbox.bottom,
+        top: top + frame.bbox.top,
+        position: (rate) => origin + rate * perRate,
+        rate: (position) => (position - origin) / perRate,
       };
     }
   };

@@ -29,26 +29,14 @@
     }
 
     put() {
-      const { left, right, top } = this.charts.frame("ttft");
-      const place = this.place.getBoundingClientRect();
-      const x = left - place.left + (this.rate / this.most) * (right - left);
-      this.handle.style.left = `${x}px`;
-      this.handle.style.top = `${top - place.top}px`;
-    }
-
-    get most() {
-      return this.rates[this.rates.length - 1];
-    }
-
-    /** The rate under a pointer. */
-    under(event) {
-      const { left, right } = this.charts.frame("ttft");
-      return ((event.clientX - left) / (right - left)) * this.most;
+      const { left, top } = this.place.getBoundingClientRect();
+      const axis = this.charts.rateAxis();
+      this.handle.style.left = `${axis.position(this.rate) - left}px`;
+      this.handle.style.top = `${axis.top - top}px`;
     }
 
     press(event) {
-      const { left, right } = this.charts.frame("ttft");
-      const away = (Math.abs(this.under(event) - this.rate) / this.most) * (right - left);
+      const away = Math.abs(event.clientX - this.charts.rateAxis().position(this.rate));
       if (event.target !== this.handle && away > REACH_PX) return;
       event.preventDefault();
       this.place.setPointerCapture(event.pointerId);
@@ -58,8 +46,9 @@
 
     drag(event) {
       if (!this.dragging) return;
-      const rate = Math.round(this.under(event));
-      const index = Math.min(Math.max(rate - this.rates[0], 0), this.rates.length - 1);
+      const under = this.charts.rateAxis().rate(event.clientX);
+      const distances = this.rates.map((rate) => Math.abs(rate - under));
+      const index = distances.indexOf(Math.min(...distances));
       if (index !== this.controls.index("rate")) this.controls.move({ rate: index });
     }
 

@@ -73,6 +73,8 @@ def _atlas(output: Path, workers: int | None) -> int:
 
     if not output.parent.is_dir():
         return _fail(f"There is no folder {output.parent} to write the atlas into: make it first.")
+    if output.is_dir():
+        return _fail(f"{output} is a folder: name the file that the atlas is to be written to.")
     try:
         build(output, workers)
     except OSError as error:

@@ -101,7 +101,7 @@ def from_bytes(data: bytes) -> Atlas:
             for name, entry in header["arrays"].items()
         }
         return Atlas(header["fingerprint"], header["axes"], header["constants"], arrays)
-    except (zlib.error, ValueError, KeyError, TypeError) as error:
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AtlasError(
             f"The atlas is damaged ({error}): build it again with `kvsim atlas`."
         ) from error

@@ -7,6 +7,7 @@ against each other.
 
 import json
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from .paths import STATIC
@@ -16,9 +17,15 @@ TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 
+def fixed(number: float, decimals: int) -> str:
+    """Write so many decimals; halves are rounded up, as JavaScript's ``toFixed`` does."""
+    rounded = Decimal(number).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    return f"{rounded:,f}".replace(",", _THIN_SPACE)
+
+
 def count(number: float) -> str:
     """Write a whole number with thin spaces between thousands."""
-    return f"{number:,.0f}".replace(",", _THIN_SPACE)
+    return fixed(number, 0)
 
 
 def significant(number: float) -> str:
@@ -28,14 +35,14 @@ def significant(number: float) -> str:
     decimals = 1
     while decimals < 4 and number < 10 ** (1 - decimals):
         decimals += 1
-    return f"{number:.{decimals}f}"
+    return fixed(number, decimals)
 
 
 def percent(share: float) -> str:
     """Write a share in per cent: one decimal, or two close to either end."""
     value = 100 * share
     decimals = 0 if value in (0, 100) else 1 if 1 <= value <= 99.9 else 2
-    return fill("percent", count=f"{value:.{decimals}f}")
+    return fill("percent", count=fixed(value, decimals))
 
 
 def tokens(number: float) -> str:
@@ -70,15 +77,15 @@ def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]
         "mean_prompt": count(constants["mean_prompt_tokens"]),
         "mean_output": count(constants["mean_output_tokens"]),
         "peak_tflops": count(constants["peak_flops"] / 1e12),
-        "peak_tbs": f"{constants['peak_bandwidth'] / 1e12:.2f}",
+        "peak_tbs": fixed(constants["peak_bandwidth"] / 1e12, 2),
         "compute_share": fill("percent", count=count(100 * constants["compute_share"])),
         "bandwidth_share": fill("percent", count=count(100 * constants["bandwidth_share"])),
-        "overhead_ms": f"{constants['pass_overhead_s'] * 1e3:.1f}",
-        "block_overhead_tokens": f"{max(axes['block_overhead']):.1f}",
+        "overhead_ms": fixed(constants["pass_overhead_s"] * 1e3, 1),
+        "block_overhead_tokens": fixed(max(axes["block_overhead"]), 1),
         "most_rate": count(max(axes["rate"])),
         "replications": count(constants["replications"]),
         "arrivals_s": count(constants["duration_s"]),
-        "band": fill("quantiles", low=f"{100 * low:.0f}", high=f"{100 * high:.0f}"),
+        "band": fill("quantiles", low=count(100 * low), high=count(100 * high)),
         "seed": str(constants["seed"]),
     }
 
@@ -120,8 +127,8 @@ def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
         "wasted": percent(1 - side.share),
         "ttft": seconds(median),
         "ttft_band": fill("band", low=significant(low), high=significant(high)),
-        "sustained": fill("rate", count=f"{side.sustained_per_s:.1f}"),
-        "sustained_value": f"{side.sustained_per_s:.1f}",
+        "sustained": fill("rate", count=fixed(side.sustained_per_s, 1)),
+        "sustained_value": fixed(side.sustained_per_s, 1),
         "running": count(len(side.running_tokens)),
         "waiting": count(side.waiting),
         "free_fit": count(side.free_requests),

@@ -2,6 +2,13 @@
 (function (kvsim) {
   "use strict";
 
+  const NUMBER = /^[-+]?\d+(\.\d+)?$/;
+  const MOST_NOTICES = 4;
+  const MOST_CHARACTERS = 40;
+
+  const shortened = (text) =>
+    text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+
   kvsim.Link = class {
     constructor(controls, words) {
       this.controls = controls;
@@ -17,7 +24,13 @@
         const control = this.controls.table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
-          notices.push(this.words.fill(sentence, { key, value: values[0], ...fields }));
+          notices.push(
+            this.words.fill(sentence, {
+              key: shortened(key),
+              value: shortened(values[0]),
+              ...fields,
+            }),
+          );
         if (!control) {
           const keys = this.controls.table.map((each) => each.key).join(", ");
           say("link_unknown", { keys });
@@ -25,29 +38,34 @@
         }
         if (values.length > 1) say("link_repeated", {});
         const text = values[0].trim();
-        const index = text === "" ? -1 : control.values.indexOf(Number(text));
+        const number = NUMBER.test(text);
+        const index = number ? control.values.indexOf(Number(text)) : -1;
         if (index >= 0) {
           position[control.name] = index;
         } else {
-          const sentence = /^[-+]?(\d+\.?\d*|\.\d+)$/.test(text) ? "link_not_offered" : "link_not_number";
-          say(sentence, {
+          say(number ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),
             allowed: control.allowed,
             shown: control.shown[this.controls.index(control.name)],
           });
         }
       }
+      const more = notices.length - MOST_NOTICES;
+      if (more > 0) {
+        notices.splice(MOST_NOTICES, more, this.words.fill("link_more", { more }));
+      }
       return { position, notices };
     }
 
-    /** The address of a position, relative to nothing but this page. */
+    /** The address of a position: this page's, with the settings and nothing else. */
     write(position) {
-      const address = new URL(location.href);
+      const settings = new URLSearchParams();
       for (const control of this.controls.table) {
         const index = position[control.name];
-        if (index === control.default) address.searchParams.delete(control.key);
-        else address.searchParams.set(control.key, control.values[index]);
+        if (index !== control.default) settings.set(control.key, control.values[index]);
       }
+      const address = new URL(location.href);
+      address.search = settings;
       return address.href;
     }
 

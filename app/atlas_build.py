@@ -183,13 +183,18 @@ def build(path: Path, workers: int | None = None) -> Atlas:
         tqdm(total=len(done) + len(todo), initial=len(done), unit="row", desc="atlas") as bar,
     ):
         running = {pool.submit(compute_row, *job): job for job in todo}
-        for future in as_completed(running):
-            job = running[future]
-            done[job] = future.result()
-            unfinished = parts / "unfinished"
-            unfinished.write_bytes(pickle.dumps(done[job]))
-            unfinished.replace(_part(parts, job))
-            bar.update()
+        try:
+            for future in as_completed(running):
+                job = running[future]
+                done[job] = future.result()
+                unfinished = parts / "unfinished"
+                unfinished.write_bytes(pickle.dumps(done[job]))
+                unfinished.replace(_part(parts, job))
+                bar.update()
+        except BaseException:
+            # Leaving the pool would otherwise wait for every row that is still to come.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     atlas = assemble(done)
     store(atlas, path)
     shutil.rmtree(parts.parent)

@@ -29,9 +29,12 @@
     }
 
     put() {
-      const { left, top } = this.place.getBoundingClientRect();
+      const { left, top, width } = this.place.getBoundingClientRect();
       const axis = this.charts.rateAxis();
-      this.handle.style.left = `${axis.position(this.rate) - left}px`;
+      // Wholly within the chart: a phone has nothing beside it.
+      const half = this.handle.offsetWidth / 2;
+      const x = Math.min(Math.max(axis.position(this.rate) - left, half), width - half);
+      this.handle.style.left = `${x}px`;
       this.handle.style.top = `${axis.top - top}px`;
     }
 

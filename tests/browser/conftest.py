@@ -1,0 +1,49 @@
+"""A browser, the served page, and visits to it that fail for what a reader would not notice."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+# Before they are imported: so that their assertions say what differs.
+pytest.register_assert_rewrite("serving", "browser.expected", "browser.visits")
+
+from serving import serving  # noqa: E402
+
+from browser.launching import launch  # noqa: E402
+from browser.visits import Visits  # noqa: E402
+
+LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The browser that all tests share; there must be one (see tests/run.py)."""
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def plate():
+    """The address of the served page."""
+    with serving() as served:
+        yield served.url
+
+
+@pytest.fixture
+def visits(browser, plate):
+    """Open pages, each in a context of its own: ``visits.open("?rate=30", color_scheme="dark")``.
+
+    At the end nothing may have been logged as an error, and no other host asked for anything.
+    """
+    visits = Visits(browser, plate, LOOKING)
+    yield visits
+    visits.close()
+
+
+@pytest.fixture
+def page(visits):
+    """The page at the plate's own settings, ready, on a laptop's screen."""
+    return visits.open()

@@ -1,0 +1,63 @@
+"""The plate as a Panel component: in a Panel page, opened at an object's settings."""
+
+import sys
+
+import pytest
+from serving import serving
+
+from browser.expected import wait_for_words
+from browser.hands import slider
+from kvsim_app.settings import values
+
+LESSON = """
+import panel as pn
+from kvsim_app.plate import Plate
+
+plate = Plate(block_size=64, max_length=4096)
+server = pn.serve(plate, port=0, show=False, start=False)
+print(f"http://localhost:{server.port}/", flush=True)
+server.run_until_shutdown()
+"""
+
+
+def check_frame(page, **position):
+    """The plate within stands at a position, and answers."""
+    page.frame_locator("iframe").locator("html[data-ready]").wait_for(state="attached")
+    (plate,) = page.frames[1:]
+    wait_for_words(plate, **position)
+    for name in ("block_size", "max_length"):
+        wanted = values(name).index(position.get(name, {"block_size": 16}.get(name, 8192)))
+        assert slider(plate, name).input_value() == str(wanted)
+    slider(plate, "rate").press("End")
+    slider(plate, "block_size").press("Home")
+    wait_for_words(plate, **{**position, "rate": 40, "block_size": 1})
+    for chart in ("capacity-chart", "ttft-chart", "cache-contiguous", "cache-paged"):
+        assert plate.evaluate("id => looking.colours(id)", chart) > 3
+
+
+def open_panel(visits, address):
+    """Panel's own page around the plate asks its server for what it needs."""
+    visits.hosts.add(address.split("/")[2])
+    page = visits.open(ready=False)
+    page.goto(address)
+    page.locator("iframe").wait_for()
+    return page
+
+
+def test_an_object_with_settings_shows_the_plate_at_them(visits):
+    with serving([sys.executable, "-c", LESSON]) as served:
+        page = open_panel(visits, served.url)
+        check_frame(page, block_size=64, max_length=4096)
+        page.close()
+
+
+def test_the_served_component_stands_at_the_plates_settings(visits):
+    page = open_panel(visits, visits.plate + "panel")
+    check_frame(page)
+
+
+def test_a_setting_that_is_not_offered_is_refused():
+    from kvsim_app.plate import Plate
+
+    with pytest.raises(ValueError, match="block_size"):
+        Plate(block_size=17)

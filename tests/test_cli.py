@@ -1,0 +1,139 @@
+"""The command line: what it refuses, in one sentence each, and how it ends."""
+
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.metadata import version
+from urllib.request import urlopen
+
+import pytest
+from serving import serving
+
+from kvsim_app.__main__ import main
+from kvsim_app.atlas import load, store
+from kvsim_app.paths import ATLAS
+
+
+def kvsim(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "kvsim_app", *arguments], capture_output=True, text=True
+    )
+
+
+def check_one_sentence(said):
+    """One line, a sentence, no traceback."""
+    assert said.count("\n") == 1
+    assert said.endswith(".\n")
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("port", ["abc", "-1", "70000", "5006.5", "", "²"])
+def test_what_is_no_port_is_refused(port):
+    run = kvsim("serve", f"--port={port}")
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.endswith(f"{port!r} is no port: give a number from 0 to 65535\n")
+
+
+def test_a_port_in_use_is_named():
+    with socket.create_server(("localhost", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = kvsim("serve", "--port", str(port))
+    assert run.returncode == 1
+    assert str(port) in run.stderr
+    check_one_sentence(run.stderr)
+
+
+def test_an_address_that_is_not_this_machines_is_named():
+    run = kvsim("serve", "--port", "0", "--address", "192.0.2.1")
+    assert run.returncode == 1
+    assert "192.0.2.1" in run.stderr
+    check_one_sentence(run.stderr)
+
+
+@pytest.fixture
+def other_atlas(tmp_path, monkeypatch):
+    """A place for another atlas, which the server is to use."""
+    path = tmp_path / "atlas.bin"
+    monkeypatch.setattr("kvsim_app.serve.ATLAS", path)
+    return path
+
+
+def refused(capsys):
+    """What ``kvsim serve`` says when it does not start."""
+    assert main(["serve", "--port", "0"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    check_one_sentence(said.err)
+    assert "kvsim atlas" in said.err
+    return said.err
+
+
+def test_a_missing_atlas_is_said(other_atlas, capsys):
+    assert str(other_atlas) in refused(capsys)
+
+
+def test_a_damaged_atlas_is_said(other_atlas, capsys):
+    other_atlas.write_bytes(ATLAS.read_bytes()[:1000])
+    assert "damaged" in refused(capsys)
+
+
+def test_a_stale_atlas_is_said(other_atlas, capsys):
+    store(replace(load(ATLAS), fingerprint="of other code"), other_atlas)
+    assert "other model code" in refused(capsys)
+
+
+def test_there_must_be_a_folder_for_the_atlas(tmp_path, capsys):
+    assert main(["atlas", "--output", str(tmp_path / "nowhere" / "atlas.bin")]) == 1
+    said = capsys.readouterr().err
+    assert str(tmp_path / "nowhere") in said
+    check_one_sentence(said)
+
+
+def test_a_folder_is_no_place_for_the_atlas(tmp_path, capsys, monkeypatch):
+    """Said at once, not when everything has been simulated."""
+    monkeypatch.setattr(
+        "kvsim_app.atlas_build.build", lambda *_: pytest.fail("began to simulate all the same")
+    )
+    assert main(["atlas", "--output", str(tmp_path)]) == 1
+    check_one_sentence(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("workers", ["0", "-1", "many", "1.5", "100000"])
+def test_what_is_no_number_of_workers_is_refused(workers):
+    run = kvsim("atlas", f"--workers={workers}")
+    assert run.returncode == 2
+    assert "is no number of processes" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_without_a_command_the_usage_is_shown():
+    run = kvsim()
+    assert run.returncode == 2
+    assert run.stderr.startswith("usage: kvsim")
+
+
+def test_the_version_is_the_packages():
+    run = kvsim("--version")
+    assert run.returncode == 0
+    assert run.stdout == f"kvsim {version('kvsim')}\n"
+
+
+@pytest.fixture
+def heeding_interrupts():
+    """A shell that runs the tests in the background has them, and their children, ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeding_interrupts")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_the_server_ends_without_a_word(name):
+    with serving() as served:
+        # The address is printed just before the server runs; once it answers, it does.
+        urlopen(served.url).close()
+        served.process.send_signal(getattr(signal, name))
+        assert served.process.wait() == 0

@@ -1,0 +1,223 @@
+"""The page as it is served, read without a browser: whole, and with no number typed in."""
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from page_text import Page
+
+from kvsim_app import words
+from kvsim_app.assets import SCRIPTS, STYLE, inlined_page, linked_page
+from kvsim_app.atlas import load
+from kvsim_app.paths import ATLAS, TEMPLATES
+from kvsim_app.reading import read
+from kvsim_app.settings import Settings, choices
+
+ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, ATLAS)}
+
+
+@pytest.fixture(scope="module")
+def atlas():
+    return load(ATLAS)
+
+
+@pytest.fixture(scope="module")
+def html(atlas):
+    return linked_page(atlas, ADDRESSES)
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    """Every element closed in its turn: Page fails otherwise."""
+    return Page(html)
+
+
+@pytest.fixture(scope="module")
+def known(atlas):
+    return words.live_words(
+        read(atlas, Settings()), words.constant_words(atlas.constants, atlas.axes)
+    )
+
+
+def test_no_placeholder_is_left(html):
+    text = html.replace("{{The kvsim authors}}", "")  # BibTeX's own braces
+    before_data = text[: text.index('id="plate-data"')]
+    assert not re.search(r"{{|}}|{%|%}|{#|\bUndefined\b|\bNone\b|\bnan\b", before_data)
+
+
+def test_ids_are_unique_and_what_is_referred_to_is_there(page):
+    ids = [element["id"] for element in page.all(id=...)]
+    assert len(ids) == len(set(ids))
+    for name in ("for", "aria-labelledby", "aria-describedby"):
+        for element in page.elements:
+            for reference in element.attributes.get(name, "").split():
+                assert reference in ids, f"{name} {reference}"
+    for link in page.all("a", href=...):
+        if link["href"].startswith("#"):
+            assert link["href"][1:] in ids
+
+
+def test_headings_skip_no_level(page):
+    levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_parts_of_the_plate_are_there(page):
+    for part in (
+        *("workshop", "reading", "learn", "essay", "assumptions", "terms", "sources", "reuse"),
+        *("take-away", "citation", "bibtex", "embed", "assumptions-line", "notice"),
+    ):
+        assert page.one(id=part).text or part == "notice", part
+    assert page.one("html")["lang"]
+    assert page.one("meta", name="viewport")
+    assert "MIT" in page.one(id="reuse").text
+
+
+def test_what_follows_the_sliders_says_the_plates_settings(page, known):
+    live = page.all(data_live=...)
+    assert len(live) > 30
+    for element in live:
+        assert element.text == known[element["data-live"]], element["data-live"]
+
+
+def test_controls_are_made_from_the_table(page):
+    for name, choice in choices():
+        (element,) = page.all("input", name=name)
+        position = list(choice.objects).index(choice.default)
+        (label,) = page.all("label", for_=element["id"])
+        assert label.text == choice.label
+        if element["type"] == "range":
+            assert element["max"] == str(len(choice.objects) - 1)
+            assert element["value"] == str(position)
+            assert element["aria-valuetext"]
+        else:
+            assert "checked" not in element.attributes
+
+
+def test_nothing_is_asked_of_another_host(page, html):
+    for tag, name in (
+        *(("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")),
+        *(("source", "src"), ("form", "action"), ("object", "data"), ("image", "href")),
+    ):
+        for element in page.all(tag):
+            address = element.attributes.get(name, "")
+            assert not re.match(r"(https?:)?//", address), address
+    assert not re.search(r"@import|url\(", STYLE.read_text("utf-8"))
+    for link in page.all("a", href=...):
+        assert link["href"].startswith(("#", "https://")), "sources are links, over https"
+
+
+def test_scripts_come_after_the_text_and_hold_nothing_up(page):
+    scripts = page.all("script", src=...)
+    assert [element["src"] for element in scripts] == [ADDRESSES[path] for path in SCRIPTS]
+    assert all("defer" in element.attributes for element in scripts)
+    tags = [element.tag for element in page.elements]
+    assert tags.index("script") > tags.index("footer")
+
+
+def test_the_data_for_the_script_is_json_and_cannot_end_its_element(page):
+    data = json.loads(page.one("script", id="plate-data").text)
+    assert [control["name"] for control in data["controls"]] == [name for name, _ in choices()]
+    assert data["words"] == words.TEMPLATES
+    assert "<" not in page.one("script", id="plate-data").text
+
+
+def visible_text(page, *without):
+    """The page's text but for some of its parts and what is not to be read."""
+    hidden = {"script", "style", "noscript", "html", "head", "body", "main", "title", "meta"}
+    return "\n".join(
+        element.text
+        for element in page.elements
+        if element.tag not in hidden
+        and not {*element.within, element.attributes.get("id")} & {*without}
+    )
+
+
+def test_no_result_is_typed_in(atlas, known):
+    """With other results in the atlas, none of these is anywhere in the page any more."""
+    other = replace(
+        atlas,
+        arrays={
+            name: array * 0.37 if array.dtype.kind == "f" else 0 * array
+            for name, array in atlas.arrays.items()
+        },
+    )
+    text = visible_text(Page(linked_page(other, ADDRESSES)))
+    for name in (
+        *("contiguous_fit", "paged_fit", "contiguous_share", "paged_share", "contiguous_ttft"),
+        *("paged_ttft", "contiguous_sustained", "paged_sustained", "contiguous_wasted"),
+    ):
+        assert known[name] not in re.findall(r"[\d.\u202f]+\d(?:\u202f%|.s|.requests/s)?", text), (
+            name
+        )
+
+
+def test_no_constant_is_typed_in(atlas):
+    """Another model on another GPU: of the plate's own only the sources speak."""
+    constants = atlas.constants | {
+        "model": "Other Model",
+        "gpu": "Other GPU",
+        "cache_bytes": 7.7e10,
+        "kv_bytes_per_token": 777,
+        "peak_flops": 7.77e14,
+        "peak_bandwidth": 7.77e12,
+        "compute_share": 0.77,
+        "bandwidth_share": 0.78,
+        "pass_overhead_s": 7.7e-3,
+        "mean_prompt_tokens": 7777,
+        "mean_output_tokens": 777,
+        "capacity_tokens": 777_777,
+        "replications": 77,
+        "duration_s": 77.0,
+        "seed": 7,
+    }
+    text = visible_text(
+        Page(linked_page(replace(atlas, constants=constants), ADDRESSES)), "sources"
+    )
+    own = words.constant_words(atlas.constants, atlas.axes)
+    for name in ("kv_bytes_per_token", "capacity_tokens", "mean_prompt", "peak_tflops", "seed"):
+        assert own[name] not in text, name
+    for name in ("cache_gb", "peak_tbs"):
+        assert not re.search(rf"\b{re.escape(own[name])}\s*(GB|TB/s)", text), name
+    assert own["model"] not in text
+    assert "H100" not in text
+    assert "Other Model" in text
+    assert "Other GPU" in text
+
+
+def test_no_other_number_of_the_plates_settings_is_in_the_templates(known):
+    for template in TEMPLATES.iterdir():
+        typed = re.sub(
+            r"{{.*?}}|{%.*?%}|{#.*?#}|<[^>]*>", " ", template.read_text("utf-8"), flags=re.S
+        )
+        for name in ("paged_fit", "contiguous_share", "paged_share", "paged_ttft", "fit_ratio"):
+            number = known[name].split("\u202f")[0]
+            assert not re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", typed), (
+                template,
+                name,
+            )
+
+
+def test_a_page_with_everything_inside_asks_for_nothing(atlas):
+    page = Page(inlined_page(atlas))
+    assert page.all("script", src=...) == []
+    assert [e["href"] for e in page.all("link", href=...) if e["rel"] != "icon"] == []
+    data = json.loads(page.one("script", id="plate-data").text)
+    assert data["atlas"].startswith("data:")
+
+
+def test_a_page_can_open_at_other_settings(atlas):
+    start = Settings(block_size=64, max_length=4096, rate=7, block_overhead=3.7)
+    page = Page(inlined_page(atlas, start))
+    wanted = words.live_words(read(atlas, start), words.constant_words(atlas.constants, atlas.axes))
+    for element in page.all(data_live=...):
+        assert element.text == wanted[element["data-live"]]
+    assert page.one("input", name="block_size")["value"] == "6"
+    assert "checked" in page.one("input", name="block_overhead").attributes
+    # Reset and link still know the plate's own.
+    data = json.loads(page.one("script", id="plate-data").text)
+    assert [control["default"] for control in data["controls"]] == [4, 3, 17, 0]

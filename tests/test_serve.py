@@ -1,0 +1,141 @@
+"""The served page over HTTP: what is sent, compressed, cached, and refused."""
+
+import gzip
+import http.client
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+from page_text import Page
+from serving import serving
+
+from kvsim_app.paths import ATLAS
+
+
+@pytest.fixture(scope="module")
+def host():
+    """Host and port of a server whose log stays clean."""
+    with serving() as served:
+        yield urlsplit(served.url).netloc
+
+
+def ask(host, path="/", method="GET", **headers):
+    """The response to one request, with its body read."""
+    with closing(http.client.HTTPConnection(host)) as connection:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, headers=names)
+        response = connection.getresponse()
+        response.body = response.read()
+        return response
+
+
+@pytest.fixture(scope="module")
+def assets(host):
+    """The addresses of everything that the page brings along."""
+    page = Page(ask(host).body.decode())
+    found = [element["src"] for element in page.all("script", src=...)]
+    found += [element["href"] for element in page.all("link", href=...)]
+    return [f"/{address}" for address in dict.fromkeys(found) if not address.startswith("data:")]
+
+
+def test_the_page_is_html_and_may_change(host):
+    response = ask(host)
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.body.lstrip().lower().startswith(b"<!doctype html>")
+
+
+def test_settings_in_the_address_are_the_scripts_business(host):
+    assert ask(host, "/?rate=30&block=nonsense").body == ask(host).body
+
+
+def test_everything_that_the_page_asks_for_is_there(host, assets):
+    kinds = {
+        ".js": ("text/javascript; charset=utf-8", "application/javascript"),
+        ".css": ("text/css; charset=utf-8",),
+        ".bin": ("application/octet-stream",),
+    }
+    assert len(assets) > 5
+    assert any(address.endswith("/atlas.bin") for address in assets)
+    for address in assets:
+        response = ask(host, address)
+        assert response.status == 200, address
+        suffix = address[address.rindex(".") :]
+        assert response.headers["Content-Type"] in kinds[suffix], address
+        assert response.headers["Cache-Control"] == "max-age=31536000, immutable"
+
+
+def test_what_is_sent_compressed_is_the_same(host, assets):
+    for address in ("/", *assets):
+        plain = ask(host, address)
+        zipped = ask(host, address, Accept_Encoding="gzip, deflate")
+        assert "Content-Encoding" not in plain.headers
+        assert zipped.headers["Content-Encoding"] == "gzip"
+        assert zipped.headers["Vary"] == "Accept-Encoding"
+        assert gzip.decompress(zipped.body) == plain.body
+        assert int(zipped.headers["Content-Length"]) == len(zipped.body)
+
+
+def test_the_whole_page_is_small(host, assets):
+    sizes = [len(ask(host, address, Accept_Encoding="gzip").body) for address in ("/", *assets)]
+    assert sum(sizes) < 1_000_000
+
+
+def test_the_atlas_is_sent_as_it_is(host, assets):
+    (address,) = [each for each in assets if each.endswith("/atlas.bin")]
+    assert ask(host, address).body == ATLAS.read_bytes()
+
+
+def test_a_reader_who_has_it_gets_nothing_again(host, assets):
+    for address in ("/", *assets):
+        tag = ask(host, address).headers["Etag"]
+        again = ask(host, address, If_None_Match=tag)
+        assert again.status == 304
+        assert again.body == b""
+        assert ask(host, address, If_None_Match='"of something else"').status == 200
+
+
+def test_head_sends_the_headers_alone(host):
+    head, get = ask(host, method="HEAD"), ask(host)
+    assert head.status == 200
+    assert head.body == b""
+    for name in ("Content-Type", "Content-Length", "Etag"):
+        assert head.headers[name] == get.headers[name]
+
+
+def test_addresses_are_relative_so_that_a_proxy_can_put_the_page_anywhere(host):
+    page = Page(ask(host).body.decode())
+    for element in (*page.all("script", src=...), *page.all("link", href=...)):
+        address = element.attributes.get("src") or element["href"]
+        assert not address.startswith(("/", "http")), address
+
+
+def test_the_panel_component_is_served_too(host):
+    response = ask(host, "/panel")
+    assert response.status == 200
+    assert b"<!doctype html>" in response.body.lower()
+
+
+@pytest.fixture(scope="module")
+def wary():
+    """A server that is asked for what it does not have, and may log that."""
+    with serving(clean=False) as served:
+        yield urlsplit(served.url).netloc
+        assert "Traceback" not in served.log
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/", "/assets/0/plate.css", "/assets/../../etc/passwd", "/assets/%2e%2e/x"]
+)
+def test_what_is_not_there_is_said_in_a_sentence(wary, path):
+    response = ask(wary, path)
+    assert response.status == 404
+    assert response.headers["Content-Type"].startswith("text/plain")
+    assert response.body.decode().strip().endswith(".")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_nothing_can_be_sent_to_it(wary, method):
+    assert ask(wary, method=method).status == 405

@@ -7,10 +7,11 @@ from bokeh.util.paths import bokehjs_path
 
 from .atlas import Atlas
 from .page import render
-from .paths import ATLAS, STATIC
+from .paths import ATLAS, FILMS, STATIC
 from .settings import Settings
 
 STYLE = STATIC / "plate.css"
+FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.
 SCRIPTS = (
     bokehjs_path() / "js" / "bokeh.min.js",
@@ -18,13 +19,21 @@ SCRIPTS = (
         STATIC / f"{name}.js"
         for name in (
             "colours",
+            "container",
             "atlas",
+            "films",
+            "replay",
             "words",
             "controls",
             "link",
             "charts",
             "marker",
             "cache",
+            "scenes",
+            "player",
+            "ledger",
+            "inspector",
+            "stage",
             "tables",
             "plate",
         )
@@ -40,7 +49,7 @@ def linked_page(atlas: Atlas, addresses: dict[Path, str]) -> str:
         f'<link rel="preload" href="{addresses[ATLAS]}" as="fetch" crossorigin>',
         # Deferred: the text is painted before any of them has loaded.
         scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
-        atlas_address=addresses[ATLAS],
+        files={"atlas": addresses[ATLAS], "films": addresses[FILMS], "film": FILM_ADDRESS},
     )
 
 
@@ -52,10 +61,14 @@ def inlined_page(atlas: Atlas, start: Settings | None = None) -> str:
         scripts="\n".join(
             f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS
         ),
-        atlas_address="data:application/octet-stream;base64,"
-        + base64.b64encode(ATLAS.read_bytes()).decode("ascii"),
+        files={"atlas": _data_address(ATLAS), "films": _data_address(FILMS)},
         start=start,
     )
+
+
+def _data_address(path: Path) -> str:
+    encoded = base64.b64encode(path.read_bytes()).decode("ascii")
+    return f"data:application/octet-stream;base64,{encoded}"
 
 
 def _closing_escaped(script: str) -> str:

@@ -1,13 +1,5 @@
-"""The atlas: what the simulation says at every position of the controls, in one small file.
+"""The atlas: what the simulation says at every position of the controls, in one small file."""
 
-The file is a zlib stream of a line of JSON (axes, constants, fingerprint, and where each array
-lies) and the arrays. static/atlas.js reads the same.
-"""
-
-import json
-import math
-import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 1
-_ALIGNMENT = 8
+from .container import ContainerError, pack, unpack
 
 
 class AtlasError(Exception):
@@ -61,60 +52,23 @@ class Atlas:
 
 def to_bytes(atlas: Atlas) -> bytes:
     """Serialise; the same atlas always gives the same bytes."""
-    layout: dict[str, Any] = {}
-    body = bytearray()
-    for name in sorted(atlas.arrays):
-        array = np.ascontiguousarray(atlas.arrays[name])
-        little_endian = array.astype(array.dtype.newbyteorder("<"))
-        layout[name] = {"dtype": array.dtype.name, "shape": array.shape, "offset": len(body)}
-        body += little_endian.tobytes()
-        body += bytes(-len(body) % _ALIGNMENT)
     header = {
-        "format": FORMAT,
         "fingerprint": atlas.fingerprint,
         "axes": atlas.axes,
         "constants": atlas.constants,
-        "arrays": layout,
     }
-    line = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    line += b" " * (-(len(line) + 1) % _ALIGNMENT) + b"\n"
-    return zlib.compress(line + bytes(body), 9)
+    return pack(header, atlas.arrays)
 
 
 def from_bytes(data: bytes) -> Atlas:
     """Read back what :func:`to_bytes` wrote. Raises ``AtlasError`` if it is damaged."""
     try:
-        line, _, body = zlib.decompress(data).partition(b"\n")
-        header = json.loads(line)
-        if header["format"] != FORMAT:
-            raise AtlasError(
-                f"The atlas has format {header['format']!r}, but this version reads {FORMAT}: "
-                "build it again with `kvsim atlas`."
-            )
-        arrays = {
-            name: np.frombuffer(
-                body,
-                np.dtype(entry["dtype"]).newbyteorder("<"),
-                math.prod(entry["shape"]),
-                entry["offset"],
-            ).reshape(entry["shape"])
-            for name, entry in header["arrays"].items()
-        }
+        header, arrays = unpack(data)
         return Atlas(header["fingerprint"], header["axes"], header["constants"], arrays)
-    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ContainerError, KeyError) as error:
         raise AtlasError(
             f"The atlas is damaged ({error}): build it again with `kvsim atlas`."
         ) from error
-
-
-def store(atlas: Atlas, path: Path) -> None:
-    """Write the file whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(to_bytes(atlas))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Atlas:

@@ -21,7 +21,8 @@ import kvsim
 from kvsim.curve import BAND, PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
 
 from . import settings
-from .atlas import Atlas, store
+from .atlas import Atlas, to_bytes
+from .container import write_whole
 from .fingerprint import fingerprint
 
 REPLICATIONS = 32
@@ -196,7 +197,7 @@ def build(path: Path, workers: int | None = None) -> Atlas:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     atlas = assemble(done)
-    store(atlas, path)
+    write_whole(path, to_bytes(atlas))
     shutil.rmtree(parts.parent)
     return atlas
 

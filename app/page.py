@@ -5,6 +5,7 @@ costs it a session.
 """
 
 import json
+from collections.abc import Mapping
 from datetime import date
 from importlib.metadata import version
 from typing import Any
@@ -59,12 +60,13 @@ def render(
     atlas: Atlas,
     styles: str,
     scripts: str,
-    atlas_address: str,
+    files: Mapping[str, str],
     start: Settings | None = None,
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    It opens at the settings ``start``, or at the plate's own.
+    ``files`` are the addresses of the atlas and the films. The page opens at the settings
+    ``start``, or at the plate's own.
     """
     constants = words.constant_words(atlas.constants, atlas.axes)
     default = words.live_words(read(atlas, Settings()), constants)
@@ -78,7 +80,7 @@ def render(
             "capacity": json_item(capacity_chart(_most_requests(atlas))),
             "ttft": json_item(ttft_chart(max(atlas.axes["rate"]))),
         },
-        "atlas": atlas_address,
+        "files": dict(files),
     }
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined

@@ -6,3 +6,4 @@ APP = Path(__file__).resolve().parent
 TEMPLATES = APP / "templates"
 STATIC = next(folder for folder in (APP / "static", APP.parent / "static") if folder.is_dir())
 ATLAS = STATIC / "atlas.bin"
+FILMS = STATIC / "films.bin"

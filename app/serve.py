@@ -4,20 +4,25 @@ Panel's server runs it. The plate needs no session; at /panel the same plate is 
 in one, for what needs Python.
 """
 
+import asyncio
 import gzip
 import hashlib
 import mimetypes
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import panel as pn
 from bokeh.server.server import Server
 from tornado.web import RequestHandler
 
-from .assets import SCRIPTS, STYLE, linked_page
+from .assets import FILM_ADDRESS, SCRIPTS, STYLE, linked_page
 from .atlas import AtlasError, load
 from .atlas_build import current_fingerprint
-from .paths import ATLAS
+from .films import make_films, to_bytes
+from .paths import ATLAS, FILMS
 from .plate import Plate
+from .settings import Choice, choices
 
 
 class Asset:
@@ -65,6 +70,38 @@ class AssetHandler(RequestHandler):
         self.get(path)
 
 
+class FilmHandler(RequestHandler):
+    """Makes the films of any settings that the controls offer: ``film?block=16&rate=17&...``."""
+
+    async def get(self) -> None:
+        """Send them in the form of the kept ones, or say what is wrong with the settings."""
+        try:
+            chosen = tuple((name, self._value(choice)) for name, choice in choices())
+        except ValueError as error:
+            self.set_status(400)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(f"{error}\n")
+            return
+        films = await asyncio.to_thread(_film_bytes, chosen)
+        self.set_header("Content-Type", "application/octet-stream")
+        self.set_header("Cache-Control", "max-age=3600")
+        self.finish(films)
+
+    def _value(self, choice: Choice) -> Any:
+        text = self.get_query_argument(choice.key, str(choice.default))
+        for value in choice.objects:
+            if text == str(value):
+                return value
+        raise ValueError(
+            f"{choice.key} is {text[:40]!r}: it can be {', '.join(map(str, choice.objects))}."
+        )
+
+
+@lru_cache(maxsize=256)
+def _film_bytes(chosen: tuple[tuple[str, Any], ...]) -> bytes:
+    return to_bytes(make_films({name: [value] for name, value in chosen}))
+
+
 def prepare() -> dict[str, Asset]:
     """Render and compress the page and its files, by path.
 
@@ -78,7 +115,7 @@ def prepare() -> dict[str, Asset]:
         )
     assets = {}
     addresses = {}
-    for path in (STYLE, *SCRIPTS, ATLAS):
+    for path in (STYLE, *SCRIPTS, ATLAS, FILMS):
         asset = Asset(_content_type(path), path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset
@@ -101,5 +138,8 @@ def server(port: int, address: str) -> Server:
         {"panel": Plate},
         port=port,
         address=address,
-        extra_patterns=[(r"/((?:assets/.*)?)", AssetHandler, {"assets": assets})],
+        extra_patterns=[
+            (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),
+            (f"/{FILM_ADDRESS}", FilmHandler),
+        ],
     )

@@ -103,7 +103,7 @@ def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]
     }
     words |= _side_words("contiguous", reading.contiguous, reading.capacity_tokens)
     words |= _side_words("paged", reading.paged, reading.capacity_tokens)
-    known = {**constants, **words}
+    known = {**constants, **words, "clock": seconds(float(constants["arrivals_s"]))}
     growing = {
         (False, False): "steady",
         (True, False): "contiguous",

@@ -1,32 +1,10 @@
-/* The atlas: reads the file that app/atlas.py writes, and looks up one position of the controls. */
+/* The atlas: looks up one position of the controls; app/reading.py does the same. */
 (function (kvsim) {
   "use strict";
 
-  const ARRAYS = {
-    float32: Float32Array,
-    float64: Float64Array,
-    int16: Int16Array,
-    uint16: Uint16Array,
-    uint32: Uint32Array,
-  };
-  const FORMAT = 1;
-
-  async function inflate(bytes) {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
-  /** Open the compressed bytes of an atlas; rejects if they are damaged. */
+  /** Open the bytes of an atlas; rejects if they are damaged. */
   kvsim.openAtlas = async function (bytes) {
-    const file = await inflate(bytes);
-    const start = file.indexOf(10) + 1;
-    const header = JSON.parse(new TextDecoder().decode(file.subarray(0, start)));
-    if (header.format !== FORMAT) throw new Error(`format ${header.format}`);
-    const arrays = {};
-    for (const [name, { dtype, shape, offset }] of Object.entries(header.arrays)) {
-      const length = shape.reduce((product, size) => product * size, 1);
-      arrays[name] = { shape, values: new ARRAYS[dtype](file.buffer, start + offset, length) };
-    }
+    const { header, arrays } = await kvsim.openContainer(bytes);
     return new Atlas(header, arrays);
   };
 
@@ -74,22 +52,16 @@
     }
 
     at(name, ...index) {
-      const { shape, values } = this.arrays[name];
-      return values[index.reduce((offset, each, axis) => offset * shape[axis] + each, 0)];
+      return this.arrays[name].at(...index);
     }
 
-    /** Cached tokens of the requests of one snapshot; neighbours' differences are what is stored. */
+    /** Cached tokens of the requests of one snapshot. */
     snapshot(number, length) {
       const ends = this.arrays.snapshot_ends.values;
-      const tokens = [];
-      let request = 0;
-      let decoded = 0;
-      for (let row = number ? ends[number - 1] : 0; row < ends[number]; row++) {
-        request += this.arrays.snapshot_request_steps.values[row];
-        decoded += this.arrays.snapshot_decoded_steps.values[row];
-        tokens.push(this.at("prompt_tokens", length, request) + decoded);
-      }
-      return tokens;
+      const rows = [number ? ends[number - 1] : 0, ends[number]];
+      const requests = kvsim.summed(this.arrays.snapshot_request_steps.values, ...rows);
+      const decoded = kvsim.summed(this.arrays.snapshot_decoded_steps.values, ...rows);
+      return Array.from(requests, (request, row) => this.at("prompt_tokens", length, request) + decoded[row]);
     }
   }
 })((window.kvsim ??= {}));

@@ -21,29 +21,24 @@
     }
 
     repaint() {
-      const names = { tokens: "", other: "-tint", empty: "-empty", hatch: "-tint" };
-      this.colours = { free: channels(kvsim.colour("free")) };
-      for (const [use, suffix] of Object.entries(names)) {
+      const suffixes = { tokens: "", other: "-tint", future: "-soft", empty: "-empty", hatch: "-tint" };
+      this.colours = { free: channels(kvsim.colour("free")), chosen: channels(kvsim.colour("ink")) };
+      for (const [use, suffix] of Object.entries(suffixes)) {
         this.colours[use] = channels(kvsim.colour(this.kind + suffix));
       }
       this.draw();
     }
 
-    update(reading) {
-      this.capacity = reading.capacity;
-      this.side = reading[this.kind];
+    /** Show a scene: {capacity, unit, paint(strip)}, which runs through the cache by address. */
+    show(scene) {
+      this.scene = scene;
       this.draw();
-    }
-
-    /** Tokens that one line of the drawing stands for. */
-    get tokensPerLine() {
-      return this.layout ? this.capacity / this.layout.lines : NaN;
     }
 
     draw() {
       const width = this.canvas.clientWidth;
       const height = this.canvas.clientHeight;
-      if (!this.side || !width || !height) return;
+      if (!this.scene || !width || !height) return;
       const scale = window.devicePixelRatio || 1;
       const columns = Math.round(width * scale);
       const line = Math.round(LINE_PX * scale);
@@ -52,31 +47,9 @@
       this.layout = { lines, columns, line, pitch, scale };
       this.canvas.width = columns;
       this.canvas.height = lines * pitch;
-      const strip = new Strip(columns * line * lines, this.capacity, this.colours);
-      this.paintContent(strip);
+      const strip = new Strip(columns * line * lines, this.scene.capacity, this.colours);
+      this.scene.paint(strip);
       this.print(strip);
-    }
-
-    /** Lay the running requests one behind the other, each with what it reserves. */
-    paintContent(strip) {
-      const { unit, tokens } = this.side;
-      const blocksVisible = this.kind === "paged" && unit / strip.tokensPerPixel >= LEAST_BLOCK_PX;
-      tokens.forEach((held, request) => {
-        const tone = request % 2 ? "other" : "tokens";
-        if (blocksVisible) {
-          for (let left = held; left > 0; left -= unit) {
-            const filled = Math.min(left, unit);
-            const edge = Math.min(strip.tokensPerPixel * 2, filled);
-            strip.run("empty", edge);
-            strip.run(tone, filled - edge);
-            strip.run("empty", unit - filled, true);
-          }
-        } else {
-          strip.run(tone, held);
-          strip.run("empty", Math.ceil(held / unit) * unit - held, true);
-        }
-      });
-      strip.run("free", Infinity);
     }
 
     /** Break the strip into lines. */
@@ -86,7 +59,7 @@
       const pixels = new Uint32Array(image.data.buffer);
       const period = Math.round(HATCH_PX * scale);
       const stroke = Math.max(1, Math.round(scale));
-      const hatch = packed(this.colours.hatch);
+      const hatch = packed(...this.colours.hatch);
       let address = 0;
       for (let row = 0; row < lines; row++) {
         for (let x = 0; x < columns; x++) {
@@ -99,6 +72,21 @@
       }
       this.canvas.getContext("2d").putImageData(image, 0, 0);
     }
+
+    /** The token position under a point of the canvas (in its own pixels); -1 beside all lines. */
+    addressAt(x, y) {
+      const { lines, columns, line, pitch, scale } = this.layout;
+      const [column, row] = [Math.floor(x * scale), Math.floor((y * scale) / pitch)];
+      const down = Math.floor(y * scale) - row * pitch;
+      if (column < 0 || column >= columns || row < 0 || row >= lines || down >= line) return -1;
+      const pixel = (row * columns + column) * line + down;
+      return Math.floor((pixel * this.scene.capacity) / (columns * line * lines));
+    }
+
+    /** Tokens that one line of the drawing stands for. */
+    get tokensPerLine() {
+      return this.scene.capacity / this.layout.lines;
+    }
   };
 
   /** All pixels in address order, filled run by run; a pixel mixes the runs that meet in it. */
@@ -107,37 +95,44 @@
       this.pixels = new Uint32Array(length);
       this.hatched = new Uint8Array(length);
       this.tokensPerPixel = tokens / length;
-      this.colours = Object.fromEntries(
-        Object.entries(colours).map(([use, colour]) => [use, { colour, packed: packed(colour) }]),
-      );
+      this.colours = colours;
       this.position = 0; // in pixels
-      this.mixed = [0, 0, 0]; // of the pixel under way
+      this.red = this.green = this.blue = 0; // of the pixel under way
     }
 
+    /** Whether blocks of so many tokens are large enough to be told apart. */
+    tellsApart(tokens) {
+      return tokens / this.tokensPerPixel >= LEAST_BLOCK_PX;
+    }
+
+    /** Continue with some tokens of one use, a key of the colours. */
     run(use, tokens, hatched = false) {
       if (tokens <= 0) return;
-      const { colour, packed: whole } = this.colours[use];
+      const [red, green, blue] = this.colours[use];
       const end = Math.min(this.position + tokens / this.tokensPerPixel, this.pixels.length);
-      const first = Math.floor(this.position);
-      if (end < first + 1) {
-        this.mix(colour, end - this.position);
-      } else {
-        if (this.position > first) {
-          this.mix(colour, first + 1 - this.position);
-          this.pixels[first] = packed(this.mixed);
-        }
-        const start = Math.ceil(this.position);
-        const stop = Math.floor(end);
-        this.pixels.fill(whole, start, stop);
-        if (hatched) this.hatched.fill(1, start, stop);
-        this.mixed = [0, 0, 0];
-        this.mix(colour, end - stop);
-      }
+      let pixel = Math.floor(this.position);
+      let share = Math.min(end, pixel + 1) - this.position;
+      this.red += share * red;
+      this.green += share * green;
+      this.blue += share * blue;
       this.position = end;
+      if (end < pixel + 1) return;
+      this.pixels[pixel++] = packed(this.red, this.green, this.blue);
+      const last = Math.floor(end);
+      this.pixels.fill(packed(red, green, blue), pixel, last);
+      if (hatched) this.hatched.fill(1, pixel, last);
+      share = end - last;
+      this.red = share * red;
+      this.green = share * green;
+      this.blue = share * blue;
     }
 
-    mix(colour, share) {
-      this.mixed = this.mixed.map((channel, index) => channel + share * colour[index]);
+    /** One block: with a light edge before it where blocks are told apart. */
+    block(use, filled, size, edged) {
+      const edge = edged ? Math.min(2 * this.tokensPerPixel, filled) : 0;
+      this.run("empty", edge);
+      this.run(use, filled - edge);
+      this.run("empty", size - filled, true);
     }
   }
 
@@ -149,7 +144,7 @@
   }
 
   /** Three channels to the opaque pixel of an image's 32-bit view. */
-  function packed([red, green, blue]) {
+  function packed(red, green, blue) {
     return ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0;
   }
 })((window.kvsim ??= {}));

@@ -69,6 +69,14 @@
       return address.href;
     }
 
+    /** Another address with all settings as its query, by their values. */
+    query(address, settings) {
+      const query = new URLSearchParams(
+        this.controls.table.map((control) => [control.key, settings[control.name]]),
+      );
+      return `${address}?${query}`;
+    }
+
     /** Show a position's address without adding to the reader's history. */
     show(position) {
       try {

@@ -14,7 +14,7 @@
 
     let atlas;
     try {
-      atlas = await kvsim.openAtlas(await atlasBytes(page.atlas));
+      atlas = await kvsim.openAtlas(await kvsim.bytesAt(page.files.atlas));
     } catch (error) {
       say(words.fill("atlas_failed", { reason: error.message }));
       return;
@@ -23,7 +23,9 @@
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
     const marker = new kvsim.Marker(charts, controls, rates);
-    const drawings = ["contiguous", "paged"].map((kind) => new kvsim.CacheDrawing(kind));
+    const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
+    const player = new kvsim.Player(words, drawings);
+    const stage = new kvsim.Stage(player, drawings, words);
     const embedAddress = document.querySelector("[data-address]");
     const live = document.querySelectorAll("[data-live]");
 
@@ -36,10 +38,7 @@
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(reading, known, rates);
       marker.update(reading, known);
-      drawings.forEach((drawing) => {
-        drawing.update(reading);
-        drawing.canvas.setAttribute("aria-label", known[`drawing_${drawing.kind}`]);
-      });
+      stage.update(reading, known);
       kvsim.fillTtftTable(reading, words, rates);
       embedAddress.textContent = link.write(controls.position);
     }
@@ -56,7 +55,7 @@
     });
     kvsim.whenColoursChange(() => {
       charts.repaint();
-      drawings.forEach((drawing) => drawing.repaint());
+      Object.values(drawings).forEach((drawing) => drawing.repaint());
     });
     new ResizeObserver(() => marker.put()).observe(marker.place);
 
@@ -84,13 +83,19 @@
     }
 
     document.documentElement.dataset.ready = "";
+
+    // The films come last: everything else works without them.
+    try {
+      const films = await kvsim.openFilms(await kvsim.bytesAt(page.files.films));
+      stage.useFilms(films, page.files.film && ((settings) => link.query(page.files.film, settings)));
+    } catch (error) {
+      say(words.fill("films_failed", { reason: error.message }));
+    }
+    document.documentElement.dataset.films = "";
   }
 
-  /** The atlas's bytes: from its address, or from the page itself in a file that works offline. */
-  async function atlasBytes(address) {
-    const response = await fetch(address);
-    if (!response.ok) throw new Error(`HTTP ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
+  function byKind(make) {
+    return Object.fromEntries(["contiguous", "paged"].map((kind) => [kind, make(kind)]));
   }
 
   start();

@@ -53,6 +53,7 @@
       const { settings, contiguous, paged, capacity } = reading;
       const known = {
         ...this.constants,
+        clock: this.seconds(Number(this.constants.arrivals_s)),
         block_size: this.tokens(settings.block_size),
         max_length: this.tokens(settings.max_length),
         rate: this.rate(settings.rate),

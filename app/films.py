@@ -1,0 +1,194 @@
+"""Films: how the caches fill and empty through the first minute of traffic, at some of the rates.
+
+A film is a few numbers for each stay of a request in the cache, and a clock: from them static/
+replays any pass. All films of the page are one file, static/films.bin.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kvsim
+from kvsim.curve import PLATE_DURATION_S
+
+from .atlas_build import AXES, LENGTHS, SERVER, current_fingerprint
+from .container import pack, write_whole
+
+AXIS_ORDER = ("block_overhead", "block_size", "max_length", "rate")
+Axes = Mapping[str, Sequence[Any]]
+TICK_S = 1e-3  # of the clock that is stored
+CLOCK_TOLERANCE_S = 0.01  # a screen shows a frame for longer
+
+
+@dataclass(frozen=True)
+class Film:
+    """One run until ``PLATE_DURATION_S``, in order of admission.
+
+    ``request`` and ``first_pass`` of each stay; ``evicted`` are the stays that end in pre-emption
+    and ``evicted_pass`` their last passes, all others last until their request ends.
+    ``clock_pass`` and ``clock_tick`` are the corners of a line: so many passes have ended or, in
+    part, gone by at that time. The line is level while the server is idle.
+    """
+
+    request: NDArray[np.int64]
+    first_pass: NDArray[np.int64]
+    evicted: NDArray[np.int64]
+    evicted_pass: NDArray[np.int64]
+    clock_pass: NDArray[np.int64]
+    clock_tick: NDArray[np.int64]
+
+
+def film_of(timeline: kvsim.Timeline, duration_s: float = PLATE_DURATION_S) -> Film:
+    """Cut a film from a run: the passes that start within ``duration_s``."""
+    log, stays = timeline.pass_log, timeline.stays
+    passes = int(np.searchsorted(log.start_s, duration_s))
+    seen = np.flatnonzero(stays.first_pass < passes)
+    evicted = seen[stays.evicted[seen] & (stays.last_pass[seen] < passes)]
+    corners = _simplified(*_progress(log.start_s[:passes], log.end_s[:passes]))
+    return Film(
+        stays.request[seen],
+        stays.first_pass[seen],
+        evicted,
+        stays.last_pass[evicted],
+        corners[0],
+        corners[1],
+    )
+
+
+def _progress(
+    start_s: NDArray[np.float64], end_s: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the clock's line in full: both ends of every pass, in passes and ticks."""
+    count = np.repeat(np.arange(len(start_s) + 1), 2)[1:-1]
+    ticks = np.rint(np.column_stack([start_s, end_s]).ravel() / TICK_S).astype(np.int64)
+    kept = np.append(True, (np.diff(ticks) > 0) | (np.diff(count) > 0))
+    return count[kept], ticks[kept]
+
+
+def _simplified(
+    count: NDArray[np.int64], ticks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Leave out corners, but the last two, whose absence moves no pass beyond the tolerance."""
+    slack = CLOCK_TOLERANCE_S / TICK_S
+    points = list(zip(count.tolist(), ticks.tolist(), strict=True))
+    kept = points[:1]
+    slowest, fastest = 0.0, np.inf  # ticks a pass of lines that pass by all points since
+    for (passes, tick), following in zip(points[1:], [*points[2:-1], None, None], strict=True):
+        since, start = kept[-1]
+        steps = passes - since
+        if steps == 0:  # idle until here: a corner of its own
+            kept.append((passes, tick))
+            slowest, fastest = 0.0, np.inf
+            continue
+        slope = (tick - start) / steps
+        slowest = max(slowest, slope - slack / steps)
+        fastest = min(fastest, slope + slack / steps)
+        if following is None or following[0] == passes:
+            corner = True
+        else:
+            next_slope = (following[1] - start) / (following[0] - since)
+            corner = not slowest <= next_slope <= fastest
+        if corner:
+            kept.append((passes, tick))
+            slowest, fastest = 0.0, np.inf
+    passes_kept, ticks_kept = np.array(kept).T
+    return passes_kept, ticks_kept
+
+
+@dataclass(frozen=True)
+class FilmSet:
+    """The films of all positions of some ``axes`` (the atlas's names); equal ones are kept once.
+
+    ``numbers`` has the number of the film of each position: for ``contiguous`` by (max_length,
+    rate), for ``paged`` by (block_overhead, block_size, max_length, rate).
+    """
+
+    axes: Axes
+    numbers: dict[str, NDArray[np.uint16]]
+    films: tuple[Film, ...]
+
+
+# Without overhead, and at about every other rate: the file stays as small as the atlas.
+KEPT: Axes = {**AXES, "block_overhead": [0.0], "rate": [1, *range(2, 41, 2)]}
+
+
+def make_films(axes: Axes) -> FilmSet:
+    """Simulate the first replication at each position."""
+    lengths, rates = axes["max_length"], axes["rate"]
+    contiguous = [(kvsim.Contiguous(length), length) for length in lengths]
+    paged = [
+        (kvsim.Paged(size, overhead), length)
+        for overhead, size, length in product(axes["block_overhead"], axes["block_size"], lengths)
+    ]
+    films: list[Film] = []
+    known: dict[tuple[bytes, ...], int] = {}
+
+    def number_of(allocation: kvsim.Allocation, max_length: int, rate_per_s: float) -> int:
+        film = film_at(allocation, max_length, rate_per_s)
+        number = known.setdefault(tuple(each.tobytes() for each in vars(film).values()), len(films))
+        if number == len(films):
+            films.append(film)
+        return number
+
+    numbers = {
+        kind: np.array([number_of(*each, rate) for each, rate in product(of_kind, rates)], np.uint16)
+        for kind, of_kind in (("contiguous", contiguous), ("paged", paged))
+    }
+    numbers["contiguous"] = numbers["contiguous"].reshape(len(lengths), len(rates))
+    numbers["paged"] = numbers["paged"].reshape([len(axes[name]) for name in AXIS_ORDER])
+    return FilmSet(axes, numbers, tuple(films))
+
+
+def film_at(allocation: kvsim.Allocation, max_length: int, rate_per_s: float) -> Film:
+    """Cut the film of one position."""
+    traffic = kvsim.Traffic(replace(LENGTHS, max_length=max_length))
+    requests = traffic.during(PLATE_DURATION_S, rate_per_s)
+    return film_of(kvsim.simulate(requests, SERVER, allocation))
+
+
+def to_bytes(films: FilmSet) -> bytes:
+    """Put films into one file, with the requests they show.
+
+    Columns hold neighbours' differences: they are small, so the file is.
+    """
+    arrays: dict[str, NDArray[Any]] = {
+        f"{kind}_film": numbers for kind, numbers in films.numbers.items()
+    }
+    for name, dtype in (
+        ("request", np.int16),
+        ("first_pass", np.uint16),
+        ("evicted", np.uint16),
+        ("evicted_pass", np.int32),
+        ("clock_pass", np.uint16),
+        ("clock_tick", np.uint32),
+    ):
+        columns = [np.diff(getattr(film, name), prepend=0) for film in films.films]
+        arrays[f"{name}_steps"] = np.concatenate(columns).astype(dtype)
+    for name in ("request", "evicted", "clock_pass"):
+        ends = np.cumsum([len(getattr(film, name)) for film in films.films])
+        arrays[f"{name}_ends"] = ends.astype(np.uint32)
+    count = len(kvsim.Traffic(LENGTHS).during(PLATE_DURATION_S, max(films.axes["rate"])))
+    traffic = [
+        kvsim.Traffic(replace(LENGTHS, max_length=length)).first(count, rate_per_s=1)
+        for length in films.axes["max_length"]
+    ]
+    arrays["unit_arrival_s"] = traffic[0].arrival_s  # divided by the rate, the arrivals at it
+    arrays["prompt_tokens"] = np.array([each.prompt_tokens for each in traffic], np.uint32)
+    arrays["output_tokens"] = np.array([each.output_tokens for each in traffic], np.uint32)
+    header = {
+        "fingerprint": current_fingerprint(),
+        "axes": films.axes,
+        "tick_s": TICK_S,
+        "duration_s": PLATE_DURATION_S,
+    }
+    return pack(header, arrays)
+
+
+def build(path: Path) -> None:
+    """Write the films that the page keeps to ``path``, whole or not at all."""
+    write_whole(path, to_bytes(make_films(KEPT)))

@@ -1,0 +1,64 @@
+/* Films: the shipped runs of both caches through the first minute; app/films.py writes them. */
+(function (kvsim) {
+  "use strict";
+
+  /** Open the bytes of the films; rejects if they are damaged. */
+  kvsim.openFilms = async function (bytes) {
+    return new Films(await kvsim.openContainer(bytes));
+  };
+
+  class Films {
+    constructor({ header, arrays }) {
+      this.axes = header.axes;
+      this.tick = header.tick_s;
+      this.duration = header.duration_s;
+      this.arrays = arrays;
+    }
+
+    /** The kept settings that are nearest to some: another rate, if need be; null if none are. */
+    nearest(settings) {
+      const rates = this.axes.rate.map((rate) => Math.abs(rate - settings.rate));
+      const rate = this.axes.rate[rates.indexOf(Math.min(...rates))];
+      const kept = { ...settings, rate };
+      return Object.keys(this.axes).every((name) => this.axes[name].includes(kept[name]))
+        ? kept
+        : null;
+    }
+
+    /** The film of one allocation at settings that are kept. */
+    film(kind, settings) {
+      const [overhead, size, length, rate] = [
+        "block_overhead",
+        "block_size",
+        "max_length",
+        "rate",
+      ].map((name) => this.axes[name].indexOf(settings[name]));
+      const number =
+        kind === "paged"
+          ? this.arrays.paged_film.at(overhead, size, length, rate)
+          : this.arrays.contiguous_film.at(length, rate);
+      const row = (table) => {
+        const [, count] = table.shape;
+        return table.values.subarray(length * count, (length + 1) * count);
+      };
+      return {
+        request: this.column("request", "request", number),
+        firstPass: this.column("first_pass", "request", number),
+        evicted: this.column("evicted", "evicted", number),
+        evictedPass: this.column("evicted_pass", "evicted", number),
+        clockPass: this.column("clock_pass", "clock_pass", number),
+        clockTick: this.column("clock_tick", "clock_pass", number),
+        tick: this.tick,
+        arrival: this.arrays.unit_arrival_s.values.map((gap) => gap / settings.rate),
+        prompt: row(this.arrays.prompt_tokens),
+        output: row(this.arrays.output_tokens),
+      };
+    }
+
+    column(name, counted, number) {
+      const ends = this.arrays[`${counted}_ends`].values;
+      const start = number ? ends[number - 1] : 0;
+      return kvsim.summed(this.arrays[`${name}_steps`].values, start, ends[number]);
+    }
+  }
+})((window.kvsim ??= {}));

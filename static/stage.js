@@ -1,0 +1,109 @@
+/* The stage: puts the right films on for the controls, and keeps ledgers and words at the clock. */
+(function (kvsim) {
+  "use strict";
+
+  const KINDS = ["contiguous", "paged"];
+  const ASK_DELAY_MS = 200; // a slider in motion asks for nothing
+
+  kvsim.Stage = class {
+    constructor(player, drawings, words) {
+      this.player = player;
+      this.drawings = drawings;
+      this.words = words;
+      this.note = document.getElementById("film-note");
+      this.finding = document.getElementById("cache-finding");
+      this.ledgers = Object.fromEntries(KINDS.map((kind) => [kind, new kvsim.Ledger(kind, words)]));
+      player.addEventListener("show", () => this.show());
+      this.inspector = new kvsim.Inspector(player, drawings, words);
+    }
+
+    /** Show kept films from now on; `address` is where a server makes the others, if there is one. */
+    useFilms(films, address) {
+      this.kept = films;
+      this.address = address;
+      if (this.reading) this.update(this.reading, this.known);
+    }
+
+    /** Follow the controls: a reading of the atlas, and the words of its position. */
+    update(reading, known) {
+      this.reading = reading;
+      this.known = known;
+      clearTimeout(this.asking);
+      const { settings } = reading;
+      const shown = this.kept?.nearest(settings) ?? null;
+      this.put(this.kept, shown);
+      if (!this.kept) {
+        this.say("film_loading");
+      } else if (shown?.rate === settings.rate) {
+        this.say("");
+      } else {
+        this.say(shown ? "film_rate" : "film_missing", shown);
+        if (this.address) this.asking = setTimeout(() => this.ask(settings), ASK_DELAY_MS);
+      }
+    }
+
+    /** Fetch the film of exactly these settings, and show it unless the controls have moved on. */
+    async ask(settings) {
+      try {
+        const films = await kvsim.openFilms(await kvsim.bytesAt(this.address(settings)));
+        if (settings !== this.reading.settings) return;
+        this.put(films, settings);
+        this.say("");
+      } catch {
+        // Without a server the nearest kept film stays, and the note says which one it is.
+      }
+    }
+
+    say(note, shown) {
+      const fields = shown ? { film_rate: this.words.rate(shown.rate) } : {};
+      this.note.textContent = note && this.words.fill(note, fields);
+    }
+
+    /** Show films after the frame: a replay of small blocks takes longer, and sliders do not wait. */
+    put(films, settings) {
+      const reading = this.reading;
+      clearTimeout(this.loading);
+      this.loading = setTimeout(() => {
+        const reels = settings && Object.fromEntries(KINDS.map((kind) => [kind, films.film(kind, settings)]));
+        this.player.load(reading, reels);
+      });
+    }
+
+    /** Write what the caches hold at the moment that the player shows. */
+    show() {
+      const { capacity } = this.reading;
+      const fields = {};
+      for (const kind of KINDS) {
+        const moment = this.moment(kind);
+        this.ledgers[kind].show(moment, capacity);
+        const { tokens, free } = moment.parts;
+        Object.assign(fields, {
+          [`${kind}_running`]: this.words.count(moment.running),
+          [`${kind}_token_share`]: this.words.percent(tokens / capacity),
+          [`${kind}_empty_share`]: this.words.percent((capacity - tokens - free) / capacity),
+          [`${kind}_free_share`]: this.words.percent(free / capacity),
+        });
+      }
+      const clock = this.words.seconds(Math.round(this.player.time * 10) / 10);
+      const known = { ...this.known, ...fields, clock };
+      this.finding.textContent = this.words.fill("finding_cache", known);
+      for (const kind of KINDS) {
+        const label = this.words.fill(`drawing_${kind}`, known);
+        this.drawings[kind].canvas.setAttribute("aria-label", label);
+      }
+    }
+
+    moment(kind) {
+      const { states } = this.player;
+      if (this.player.replays) {
+        const { parts, running, waiting } = states[kind];
+        return { parts, running: running.length, waiting: waiting.length };
+      }
+      const { tokens, reserved, waiting } = this.reading[kind];
+      const held = tokens.reduce((sum, each) => sum + each, 0);
+      const empty = kind === "paged" ? "ends" : "empty";
+      const free = this.reading.capacity - reserved;
+      return { parts: { tokens: held, [empty]: reserved - held, free }, running: tokens.length, waiting };
+    }
+  };
+})((window.kvsim ??= {}));

@@ -120,28 +120,34 @@ KEPT: Axes = {**AXES, "block_overhead": [0.0], "rate": [1, *range(2, 41, 2)]}
 def make_films(axes: Axes) -> FilmSet:
     """Simulate the first replication at each position."""
     lengths, rates = axes["max_length"], axes["rate"]
-    contiguous = [(kvsim.Contiguous(length), length) for length in lengths]
-    paged = [
+    contiguous: list[tuple[kvsim.Allocation, int]] = [
+        (kvsim.Contiguous(length), length) for length in lengths
+    ]
+    paged: list[tuple[kvsim.Allocation, int]] = [
         (kvsim.Paged(size, overhead), length)
         for overhead, size, length in product(axes["block_overhead"], axes["block_size"], lengths)
     ]
     films: list[Film] = []
     known: dict[tuple[bytes, ...], int] = {}
 
-    def number_of(allocation: kvsim.Allocation, max_length: int, rate_per_s: float) -> int:
-        film = film_at(allocation, max_length, rate_per_s)
-        number = known.setdefault(tuple(each.tobytes() for each in vars(film).values()), len(films))
-        if number == len(films):
-            films.append(film)
-        return number
+    def numbers_of(allocations: Sequence[tuple[kvsim.Allocation, int]]) -> NDArray[np.uint16]:
+        numbers = []
+        for (allocation, length), rate in product(allocations, rates):
+            film = film_at(allocation, length, rate)
+            content = tuple(column.tobytes() for column in vars(film).values())
+            numbers.append(known.setdefault(content, len(films)))
+            if numbers[-1] == len(films):
+                films.append(film)
+        return np.array(numbers, np.uint16)
 
-    numbers = {
-        kind: np.array([number_of(*each, rate) for each, rate in product(of_kind, rates)], np.uint16)
-        for kind, of_kind in (("contiguous", contiguous), ("paged", paged))
-    }
-    numbers["contiguous"] = numbers["contiguous"].reshape(len(lengths), len(rates))
-    numbers["paged"] = numbers["paged"].reshape([len(axes[name]) for name in AXIS_ORDER])
-    return FilmSet(axes, numbers, tuple(films))
+    return FilmSet(
+        axes,
+        {
+            "contiguous": numbers_of(contiguous).reshape(len(lengths), len(rates)),
+            "paged": numbers_of(paged).reshape([len(axes[name]) for name in AXIS_ORDER]),
+        },
+        tuple(films),
+    )
 
 
 def film_at(allocation: kvsim.Allocation, max_length: int, rate_per_s: float) -> Film:

@@ -42,18 +42,10 @@ def controls(start: Settings) -> list[dict[str, Any]]:
                 "default": values.index(choice.default),
                 "shown": [unit(value) for value in values],
                 "shown_now": unit(getattr(start, name)),
-                "allowed": _allowed(values),
+                "allowed": choice.allowed,
             }
         )
     return described
-
-
-def _allowed(values: list[float]) -> str:
-    """Say in words what a control can be set to, as a link spells it."""
-    if len(values) > 10:
-        return f"{values[0]} to {values[-1]}"
-    *most, last = map(str, values)
-    return f"{', '.join(most)} or {last}"
 
 
 def render(

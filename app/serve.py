@@ -88,13 +88,11 @@ class FilmHandler(RequestHandler):
         self.finish(films)
 
     def _value(self, choice: Choice) -> Any:
-        text = self.get_query_argument(choice.key, str(choice.default))
+        text = self.get_query_argument(choice.key, f"{choice.default:g}")
         for value in choice.objects:
-            if text == str(value):
+            if text == f"{value:g}":
                 return value
-        raise ValueError(
-            f"{choice.key} is {text[:40]!r}: it can be {', '.join(map(str, choice.objects))}."
-        )
+        raise ValueError(f"{choice.key} is {text[:40]!r}: it can be {choice.allowed}.")
 
 
 @lru_cache(maxsize=256)

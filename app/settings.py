@@ -24,6 +24,15 @@ class Choice(param.Selector[Any]):
         self.key = key
         self.unit = unit
 
+    @property
+    def allowed(self) -> str:
+        """What it can be set to, in words, as a link spells it."""
+        values = [f"{value:g}" for value in self.objects]
+        if len(values) > 10:
+            return f"{values[0]} to {values[-1]}"
+        *most, last = values
+        return f"{', '.join(most)} or {last}"
+
 
 class Settings(param.Parameterized):
     """A position of the workshop's controls."""

@@ -121,7 +121,8 @@
       const tick = time / this.tick;
       let low = 0;
       let high = this.clockTick.length - 1;
-      if (high < 0 || tick < this.clockTick[0] || tick >= this.clockTick[high]) return -1;
+      // The last pass reaches beyond the film, by less than a tick perhaps.
+      if (high < 0 || tick < this.clockTick[0] || tick > this.clockTick[high]) return -1;
       while (high - low > 1) {
         const middle = (low + high) >> 1;
         if (this.clockTick[middle] <= tick) low = middle;

@@ -3,12 +3,15 @@
 Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one page.
 """
 
+from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.capacity import Capacity, capacity
 from kvsim.curve import Traffic, TtftCurve, median_ttft_s, sustained_rate, ttft_curve
 from kvsim.engine import simulate
 from kvsim.hardware import GPU, H100
 from kvsim.model import LLAMA_3_8B, Model
+from kvsim.placement import Place, Placement
+from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.stays import Stays
 from kvsim.timeline import Timeline
@@ -19,18 +22,24 @@ __all__ = [
     "H100",
     "LLAMA_3_8B",
     "PLATE_CACHE_BYTES",
+    "Accounting",
     "Allocation",
+    "Buddy",
     "Capacity",
     "Contiguous",
     "ExponentialLengths",
+    "FirstFit",
     "Model",
     "Paged",
+    "Place",
+    "Placement",
     "Requests",
     "Server",
     "Stays",
     "Timeline",
     "Traffic",
     "TtftCurve",
+    "account",
     "capacity",
     "median_ttft_s",
     "simulate",

@@ -89,7 +89,7 @@ class Placement:
         for stay in np.flatnonzero(stays.evicted).tolist():
             evicted.setdefault(int(stays.last_pass[stay]) + 1, []).append(stay)
         growing: dict[int, list[int]] = {}
-        waits: list[tuple[int, int, bool]] = []  # from this pass, this stay next, scattered
+        changes: list[tuple[int, int, bool]] = []  # from this pass, this stay next, scattered
 
         head = 0
         for q, what, stay in self._events():
@@ -111,8 +111,8 @@ class Placement:
             if what >= _ADMIT and head < len(first_units):
                 wanted = first_units[head]
                 scattered = wanted <= addresses.free and not addresses.fits(wanted)
-                waits.append((q + (what == _END), head, scattered))
-        return self._scattered_in_each_pass(waits)
+                changes.append((q + (what == _END), head, scattered))
+        return self._scattered_in_each_pass(changes)
 
     def _events(self) -> list[tuple[int, int, int]]:
         """List all pass numbers, what happens, and to which stay, in the order of happening."""
@@ -139,15 +139,17 @@ class Placement:
         grew = np.flatnonzero((np.diff(units) > 0) & (np.diff(stay) == 0)) + 1
         return q[grew], stay[grew]
 
-    def _scattered_in_each_pass(self, waits: list[tuple[int, int, bool]]) -> NDArray[np.bool_]:
+    def _scattered_in_each_pass(self, changes: list[tuple[int, int, bool]]) -> NDArray[np.bool_]:
         timeline = self.timeline
-        if not waits:
+        if not changes:
             return np.zeros(timeline.passes, bool)
-        since, head, scattered = (np.array(column) for column in zip(*waits, strict=True))
+        since, head, scattered = (np.array(column) for column in zip(*changes, strict=True))
         latest = np.zeros(timeline.passes, np.int64)
         # Of several changes before a pass the last one counts; after the last pass none does.
         latest[since[since < timeline.passes]] = np.flatnonzero(since < timeline.passes)
         latest = np.maximum.accumulate(latest)
         arrival_s = timeline.requests.arrival_s[timeline.stays.request[head]]
-        waits_in: NDArray[np.bool_] = arrival_s[latest] <= timeline.pass_log.start_s
-        return waits_in & scattered[latest]
+        waits: NDArray[np.bool_] = scattered[latest] & (
+            arrival_s[latest] <= timeline.pass_log.start_s
+        )
+        return waits

@@ -165,6 +165,8 @@ class Pass:
     admitted: list[int]
     free: int
     """Blocks that nobody has during the pass."""
+    scattered: bool
+    """Whether the head of the queue finds enough free blocks, but not side by side."""
     compute_bound: bool
 
 
@@ -283,6 +285,8 @@ def simulate(requests, server, allocation) -> Run:
             blocks.take(head, held)
             admitted.append(head)
             running.append(queue.popleft())
+        wanted = blocks.needed(queue[0], queue[0].prompt + queue[0].produced) if queue else math.inf
+        scattered = wanted <= len(blocks.free) and blocks.find(wanted) is None
         assert running, "nobody runs, and nobody ever will"
 
         # 4. The pass: prefill of those just admitted, one decoded token for all others.
@@ -313,6 +317,7 @@ def simulate(requests, server, allocation) -> Run:
                 {request.number: request.cached for request in running},
                 [request.number for request in admitted],
                 len(blocks.free),
+                scattered,
                 compute_s > memory_s,
             )
         )

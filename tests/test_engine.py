@@ -15,7 +15,6 @@ from kvsim import (
     FirstFit,
     Model,
     Paged,
-    Placement,
     Requests,
     Server,
     simulate,

@@ -45,13 +45,14 @@ def account(placement: Placement) -> Accounting:
         return np.bincount(q, tokens, timeline.passes).astype(np.int64)
 
     held = in_each_pass(units * size)
-    free = timeline.server.capacity_tokens - held
+    free_units = timeline.allocation.units(timeline.server) * size - held
+    external = np.where(placement.scattered, free_units, 0)
     return Accounting(
         token_states=in_each_pass(cached),
         reserved=in_each_pass(used - cached),
         internal=in_each_pass(reserved - used),
         unfilled=in_each_pass(in_whole_units - reserved),
         rounding=in_each_pass(units * size - in_whole_units),
-        external=np.where(placement.scattered, free, 0),
-        free=np.where(placement.scattered, 0, free),
+        external=external,
+        free=timeline.server.capacity_tokens - held - external,
     )

@@ -70,8 +70,22 @@ class Allocation(Protocol):
         """Return the units of an empty cache by number: who would lie where, for a drawing."""
 
 
+class InOnePiece:
+    """What all allocations have in common that give a request one piece of memory, for good."""
+
+    @property
+    def read_factor(self) -> float:
+        """Contiguous memory is read at full speed."""
+        return 1.0
+
+    @property
+    def swaps(self) -> bool:
+        """Nothing is ever pre-empted."""
+        return False
+
+
 @dataclass(frozen=True)
-class Contiguous:
+class Contiguous(InOnePiece):
     """Reserve one slot of ``max_length`` tokens for each request, from admission to its end."""
 
     max_length: int = 8192
@@ -83,16 +97,6 @@ class Contiguous:
     def unit_tokens(self) -> int:
         """Tokens of one slot."""
         return self.max_length
-
-    @property
-    def read_factor(self) -> float:
-        """Contiguous memory is read at full speed."""
-        return 1.0
-
-    @property
-    def swaps(self) -> bool:
-        """Nothing is ever pre-empted."""
-        return False
 
     def units(self, server: Server) -> int:
         """Slots in the server's cache. Raises ``ValueError`` if there is none."""

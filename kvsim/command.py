@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Callable
-from typing import Any
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -44,8 +43,8 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
 def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     # The paper's experiments are not needed by the other commands.
     from kvsim.paper import reproduce
-    from kvsim.paper_text import text
+    from kvsim.paper_text import notes, text
 
-    result: dict[str, Any] = reproduce(seeds, workers)
-    print(json.dumps(result, indent=2) if as_json else text(result))
+    result = reproduce(seeds, workers)
+    print(json.dumps(result | {"notes": notes(result)}, indent=2) if as_json else text(result))
     return 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from kvsim import checks
 from kvsim.addresses import BuddyRuns, FirstFitRuns
-from kvsim.allocation import refuse_first, refuse_long_prefills, refuse_longer, units_of
+from kvsim.allocation import InOnePiece, refuse_first, refuse_long_prefills, refuse_longer, units_of
 from kvsim.server import Server
 from kvsim.workload import IntArray, Requests
 
@@ -21,7 +21,7 @@ Estimate = Literal["max", "pow2", "oracle"]
 
 
 @dataclass(frozen=True)
-class Reserving(ABC):
+class Reserving(InOnePiece, ABC):
     """Reserve ``min(prompt + estimate, max_length)`` tokens, in one run of whole blocks.
 
     The estimate of the output is ``max_length`` (``"max"``); the next power of two at or above the
@@ -45,16 +45,6 @@ class Reserving(ABC):
     def unit_tokens(self) -> int:
         """Tokens of one block."""
         return self.block_size
-
-    @property
-    def read_factor(self) -> float:
-        """Contiguous memory is read at full speed."""
-        return 1.0
-
-    @property
-    def swaps(self) -> bool:
-        """Nothing is ever pre-empted."""
-        return False
 
     def units(self, server: Server) -> int:
         """Blocks in the server's cache. Raises ``ValueError`` if there is none."""

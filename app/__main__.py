@@ -1,10 +1,12 @@
-"""The command line: ``kvsim serve`` and ``kvsim atlas``."""
+"""The command line: ``kvsim serve``, ``kvsim atlas``, and the commands of the simulation."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+
+from kvsim.command import add_commands, add_workers, whole
 
 from .paths import ATLAS
 
@@ -16,7 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="serve the page")
-    serve.add_argument("--port", type=_port, default=5006, help="default 5006; 0 takes a free one")
+    serve.add_argument(
+        "--port",
+        type=whole(0, 65535, "port"),
+        default=5006,
+        help="default 5006; 0 takes a free one",
+    )
     serve.add_argument(
         "--address",
         default="localhost",
@@ -26,24 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     atlas = commands.add_parser("atlas", help="simulate every position of the sliders again")
     atlas.add_argument("--output", type=Path, default=ATLAS, help=f"default {ATLAS}")
-    atlas.add_argument("--workers", type=_workers, help="processes; default, one for each core")
+    add_workers(atlas)
     atlas.set_defaults(run=lambda given: _atlas(given.output, given.workers))
 
+    add_commands(commands)
     given = parser.parse_args(arguments)
     status: int = given.run(given)
     return status
-
-
-def _port(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 0 to 65535")
-    return int(text)
-
-
-def _workers(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes: give 1 to 1024")
-    return int(text)
 
 
 def _serve(port: int, address: str) -> int:

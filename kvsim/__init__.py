@@ -3,34 +3,54 @@
 Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one page.
 """
 
+from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
+from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
 from kvsim.capacity import Capacity, capacity
 from kvsim.curve import Traffic, TtftCurve, median_ttft_s, sustained_rate, ttft_curve
 from kvsim.engine import simulate
-from kvsim.hardware import GPU, H100
-from kvsim.model import LLAMA_3_8B, Model
+from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
+from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
+from kvsim.placement import Place, Placement
+from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.stays import Stays
 from kvsim.timeline import Timeline
-from kvsim.workload import ExponentialLengths, Requests
+from kvsim.workload import ExponentialLengths, Lengths, Requests
 
 __all__ = [
+    "A100_40GB",
+    "A100_80GB",
+    "AZURE_CODE",
+    "AZURE_CONVERSATION",
     "GPU",
     "H100",
     "LLAMA_3_8B",
+    "OPT_13B",
+    "OPT_66B",
+    "OPT_175B",
     "PLATE_CACHE_BYTES",
+    "SHAREGPT",
+    "Accounting",
     "Allocation",
+    "BinnedLengths",
+    "Buddy",
     "Capacity",
     "Contiguous",
     "ExponentialLengths",
+    "FirstFit",
+    "Lengths",
     "Model",
     "Paged",
+    "Place",
+    "Placement",
     "Requests",
     "Server",
     "Stays",
     "Timeline",
     "Traffic",
     "TtftCurve",
+    "account",
     "capacity",
     "median_ttft_s",
     "simulate",

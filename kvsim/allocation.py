@@ -1,9 +1,10 @@
 """What a request holds of the cache: when it fits, when it grows, what it gives back.
 
-An allocation is a setting (:class:`Contiguous`, :class:`Paged`). For one run it hands out a
-:class:`Pool`, the ledger that the engine's loop asks and tells; pools differ in nothing else.
-Passes are numbered from 0, and a request "holding ``tokens`` in pass ``q``" has that many tokens
-cached when pass ``q`` ends.
+An allocation is a setting (:class:`Contiguous`, :class:`Paged`, and those of
+:mod:`kvsim.reserving`). For one run it hands out a :class:`Pool`, the ledger that the engine's
+loop asks and tells; pools differ in nothing else. Requests go by their number, passes are numbered
+from 0, and a request "holding ``tokens`` in pass ``q``" has that many tokens cached when pass
+``q`` ends.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from kvsim import checks
+from kvsim.addresses import Addresses, FreeList
 from kvsim.server import Server
 from kvsim.workload import IntArray, Requests
 
@@ -21,10 +23,10 @@ Preemption = Literal["recompute", "swap"]
 class Pool(Protocol):
     """The ledger of one run's cache memory."""
 
-    def take(self, tokens: int, q: int) -> bool:
+    def take(self, request: int, tokens: int, q: int) -> bool:
         """Give a request memory for the ``tokens`` it holds in pass ``q``; say if it fitted."""
 
-    def give_back(self, tokens: int, q: int) -> None:
+    def give_back(self, request: int, tokens: int, q: int) -> None:
         """Take back the memory of a request that held ``tokens`` in pass ``q``."""
 
     def grow(self, q: int, passes: int) -> int:
@@ -52,18 +54,38 @@ class Allocation(Protocol):
     def units(self, server: Server) -> int:
         """Units that the server's cache is divided into."""
 
+    def reserved_tokens(self, prompt: IntArray, output: IntArray, cached: IntArray) -> IntArray:
+        """Tokens that requests of such lengths hold memory for, with ``cached`` ones in it."""
+
     def units_held(self, tokens: IntArray) -> IntArray:
-        """Units that requests with so many cached tokens hold."""
+        """Units that hold memory for so many tokens each."""
 
     def check(self, requests: Requests, server: Server) -> None:
         """Raise ``ValueError`` if a request could never run, even alone."""
 
-    def pool(self, server: Server) -> Pool:
-        """Return the ledger of an empty cache."""
+    def pool(self, server: Server, requests: Requests) -> Pool:
+        """Return the ledger of an empty cache, for a run of ``requests``."""
+
+    def addresses(self, server: Server) -> Addresses:
+        """Return the units of an empty cache by number: who would lie where, for a drawing."""
+
+
+class InOnePiece:
+    """What all allocations have in common that give a request one piece of memory, for good."""
+
+    @property
+    def read_factor(self) -> float:
+        """Contiguous memory is read at full speed."""
+        return 1.0
+
+    @property
+    def swaps(self) -> bool:
+        """Nothing is ever pre-empted."""
+        return False
 
 
 @dataclass(frozen=True)
-class Contiguous:
+class Contiguous(InOnePiece):
     """Reserve one slot of ``max_length`` tokens for each request, from admission to its end."""
 
     max_length: int = 8192
@@ -76,19 +98,13 @@ class Contiguous:
         """Tokens of one slot."""
         return self.max_length
 
-    @property
-    def read_factor(self) -> float:
-        """Contiguous memory is read at full speed."""
-        return 1.0
-
-    @property
-    def swaps(self) -> bool:
-        """Nothing is ever pre-empted."""
-        return False
-
     def units(self, server: Server) -> int:
         """Slots in the server's cache. Raises ``ValueError`` if there is none."""
-        return _units("max_length", self.max_length, server)
+        return units_of("max_length", self.max_length, server)
+
+    def reserved_tokens(self, prompt: IntArray, output: IntArray, cached: IntArray) -> IntArray:
+        """Everybody reserves the maximum."""
+        return np.full_like(cached, self.max_length)
 
     def units_held(self, tokens: IntArray) -> IntArray:
         """One slot each, whatever it holds."""
@@ -97,18 +113,16 @@ class Contiguous:
     def check(self, requests: Requests, server: Server) -> None:
         """Refuse requests longer than a slot, and prompts that no pass may hold."""
         self.units(server)
-        length = requests.prompt_tokens + requests.output_tokens
-        _refuse_first(
-            length,
-            self.max_length,
-            "needs {0:,} tokens (prompt + output), but max_length is {1:,}: shorten it or raise "
-            "max_length.",
-        )
-        _check_prefills(requests, server)
+        refuse_longer(requests, self.max_length)
+        refuse_long_prefills(requests, server)
 
-    def pool(self, server: Server) -> "_Slots":
+    def pool(self, server: Server, requests: Requests) -> "_Slots":
         """Return an empty cache's slots."""
         return _Slots(self.units(server))
+
+    def addresses(self, server: Server) -> FreeList:
+        """Any slot serves: the one that was left last, as with blocks."""
+        return FreeList(self.units(server))
 
 
 @dataclass(frozen=True)
@@ -153,7 +167,11 @@ class Paged:
 
     def units(self, server: Server) -> int:
         """Blocks in the server's cache. Raises ``ValueError`` if there is none."""
-        return _units("block_size", self.block_size, server)
+        return units_of("block_size", self.block_size, server)
+
+    def reserved_tokens(self, prompt: IntArray, output: IntArray, cached: IntArray) -> IntArray:
+        """Nothing is reserved beyond what is cached."""
+        return cached
 
     def units_held(self, tokens: IntArray) -> IntArray:
         """Blocks that hold so many tokens each."""
@@ -166,17 +184,21 @@ class Paged:
     def check(self, requests: Requests, server: Server) -> None:
         """Refuse requests that exceed an empty cache, and prompts that no pass may hold."""
         remedy = "enlarge the cache or lower the watermark." if self.watermark else "or enlarge it."
-        _refuse_first(
+        refuse_first(
             self.units_held(requests.final_tokens),
             self.units(server) - self.reserve(server),
             "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten it, "
             + remedy,
         )
-        _check_prefills(requests, server)
+        refuse_long_prefills(requests, server)
 
-    def pool(self, server: Server) -> "_Blocks":
+    def pool(self, server: Server, requests: Requests) -> "_Blocks":
         """Return an empty cache's blocks."""
         return _Blocks(self.units(server), self.block_size, self.reserve(server))
+
+    def addresses(self, server: Server) -> FreeList:
+        """Any block serves: the one that was given back last."""
+        return FreeList(self.units(server))
 
 
 class _Slots:
@@ -185,13 +207,13 @@ class _Slots:
     def __init__(self, slots: int) -> None:
         self.free = slots
 
-    def take(self, tokens: int, q: int) -> bool:
+    def take(self, request: int, tokens: int, q: int) -> bool:
         if self.free == 0:
             return False
         self.free -= 1
         return True
 
-    def give_back(self, tokens: int, q: int) -> None:
+    def give_back(self, request: int, tokens: int, q: int) -> None:
         self.free += 1
 
     def grow(self, q: int, passes: int) -> int:
@@ -213,7 +235,7 @@ class _Blocks:
         self.running = 0
         self.growing = [0] * block_size
 
-    def take(self, tokens: int, q: int) -> bool:
+    def take(self, request: int, tokens: int, q: int) -> bool:
         size = self.block_size
         left = self.free + -tokens // size  # minus the ceiling of tokens / size
         if left < self.reserve:
@@ -223,7 +245,7 @@ class _Blocks:
         self.growing[(q + 1 - tokens) % size] += 1
         return True
 
-    def give_back(self, tokens: int, q: int) -> None:
+    def give_back(self, request: int, tokens: int, q: int) -> None:
         size = self.block_size
         self.free -= -tokens // size
         self.running -= 1
@@ -261,7 +283,8 @@ class _Blocks:
         return passes
 
 
-def _units(name: str, unit_tokens: int, server: Server) -> int:
+def units_of(name: str, unit_tokens: int, server: Server) -> int:
+    """Whole units in the server's cache. Raises ``ValueError`` if there is none."""
     units = server.capacity_tokens // unit_tokens
     if units < 1:
         raise ValueError(
@@ -271,16 +294,28 @@ def _units(name: str, unit_tokens: int, server: Server) -> int:
     return units
 
 
-def _refuse_first(needed: IntArray, limit: int, sentence: str) -> None:
+def refuse_first(needed: IntArray, limit: int, sentence: str) -> None:
+    """Raise ``ValueError`` for the first request that needs more than ``limit``."""
     beyond = needed > limit
     if beyond.any():
         first = int(beyond.argmax())
         raise ValueError(f"Request {first} " + sentence.format(needed[first], limit))
 
 
-def _check_prefills(requests: Requests, server: Server) -> None:
+def refuse_longer(requests: Requests, max_length: int) -> None:
+    """Raise ``ValueError`` for the first request of more than ``max_length`` tokens."""
+    refuse_first(
+        requests.prompt_tokens + requests.output_tokens,
+        max_length,
+        "needs {0:,} tokens (prompt + output), but max_length is {1:,}: shorten it or raise "
+        "max_length.",
+    )
+
+
+def refuse_long_prefills(requests: Requests, server: Server) -> None:
+    """Raise ``ValueError`` for the first prompt that no pass of the server may hold."""
     if server.max_batched_tokens is not None:
-        _refuse_first(
+        refuse_first(
             requests.prompt_tokens,
             server.max_batched_tokens,
             "has a prompt of {0:,} tokens, but max_batched_tokens is {1:,} and prefills are not "

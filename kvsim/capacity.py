@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kvsim.allocation import Allocation
+from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.server import Server
-from kvsim.workload import ExponentialLengths
+from kvsim.workload import Lengths
 
 
 @dataclass(frozen=True)
@@ -17,14 +17,20 @@ class Capacity:
     share_in_use: float  # of the reserved memory: what part holds tokens
 
 
-def capacity(server: Server, allocation: Allocation, lengths: ExponentialLengths) -> Capacity:
+def capacity(server: Server, allocation: Allocation, lengths: Lengths) -> Capacity:
     """Return the requests that fit and the share in use, exact for ``lengths``.
 
     With c the cached tokens of a running request at a random pass, ``units / E[units held]``
     requests fit and ``E[c] / (unit tokens x E[units held])`` of their memory is in use. A block
     is a unit; so is a contiguous slot, of which everybody holds one. Raises ``ValueError`` if the
-    cache is smaller than one unit.
+    cache is smaller than one unit, and for other allocations: how many runs of blocks fit depends
+    on where the holes are.
     """
+    if not isinstance(allocation, Contiguous | Paged):
+        raise ValueError(
+            f"allocation is {allocation!r}: only Contiguous and Paged have a closed form, so "
+            "simulate this one."
+        )
     pmf = lengths.cached_tokens_pmf()
     tokens = np.arange(len(pmf))
     held = float(np.average(allocation.units_held(tokens), weights=pmf))

@@ -10,7 +10,7 @@ from kvsim.allocation import Allocation
 from kvsim.engine import simulate
 from kvsim.server import Server
 from kvsim.timeline import Timeline
-from kvsim.workload import ExponentialLengths, FloatArray, Requests
+from kvsim.workload import FloatArray, Lengths, Requests
 
 PLATE_SEED = 20230923
 PLATE_REPLICATIONS = 16
@@ -27,7 +27,7 @@ class Traffic:
     replications of one seed share their random numbers between rates and allocations.
     """
 
-    lengths: ExponentialLengths
+    lengths: Lengths
     seed: int = PLATE_SEED
     replication: int = 0
 
@@ -36,10 +36,11 @@ class Traffic:
         gaps, prompts, outputs = (
             np.random.default_rng(
                 np.random.SeedSequence(self.seed, spawn_key=(self.replication, stream))
-            ).standard_exponential(count)
+            )
             for stream in range(3)
         )
-        return Requests(np.cumsum(gaps) / rate_per_s, *self.lengths.cut(prompts, outputs))
+        arrival_s = np.cumsum(gaps.standard_exponential(count)) / rate_per_s
+        return Requests(arrival_s, *self.lengths.draw(prompts, outputs, count))
 
     def during(self, duration_s: float, rate_per_s: float) -> Requests:
         """Return the requests that arrive within ``duration_s``, at ``rate_per_s``."""
@@ -86,7 +87,7 @@ class TtftCurve:
 def ttft_curve(
     server: Server,
     allocation: Allocation,
-    lengths: ExponentialLengths,
+    lengths: Lengths,
     rates_per_s: Sequence[float],
     *,
     replications: int = PLATE_REPLICATIONS,
@@ -119,7 +120,7 @@ def median_ttft_s(timeline: Timeline) -> float:
 def sustained_rate(
     server: Server,
     allocation: Allocation,
-    lengths: ExponentialLengths,
+    lengths: Lengths,
     *,
     replications: int = PLATE_REPLICATIONS,
     requests: int = SATURATED_REQUESTS,

@@ -38,7 +38,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
     swaps = allocation.swaps
 
     roofline = Roofline(server, allocation.read_factor)
-    pool = allocation.pool(server)
+    pool = allocation.pool(server, requests)
     take, give_back, grow = pool.take, pool.give_back, pool.grow
 
     now_s = 0.0
@@ -88,7 +88,11 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                     work, attends, moves = 1, tokens, held
                 else:
                     work, attends, moves = tokens, tokens * (tokens + 1) // 2, 0
-                if batch >= max_running or processed + work > max_processed or not take(tokens, q):
+                if (
+                    batch >= max_running
+                    or processed + work > max_processed
+                    or not take(request, tokens, q)
+                ):
                     # Prefills of this pass that fill the token budget do not fill the next one's.
                     blocked = batch == decoding or server.max_batched_tokens is None
                     break
@@ -125,7 +129,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                         f"but max_batched_tokens is {server.max_batched_tokens:,} and prefills "
                         "are not split: raise it, enlarge the cache or pre-empt by swapping."
                     )
-                give_back(held, q - 1)
+                give_back(request, held, q - 1)
                 returned.append((request, held))
                 batch -= 1
                 cached -= held
@@ -140,7 +144,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
         while ends and ends[0] < q << _STAY_BITS:
             request = stay_request[heappop(ends) & _STAY]
             finish_s[request] = now_s
-            give_back(final[request], q - 1)
+            give_back(request, final[request], q - 1)
             batch -= 1
             cached -= final[request]
             blocked = False

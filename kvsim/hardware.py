@@ -49,3 +49,8 @@ class GPU:
 
 # NVIDIA, "H100 Tensor Core GPU" data sheet, SXM column: BF16 without sparsity, HBM3, PCIe Gen5 x16.
 H100 = GPU("H100 SXM", peak_flops=989e12, peak_bandwidth=3.35e12, pcie_bandwidth=64e9)
+
+# NVIDIA, "A100 Tensor Core GPU" data sheet (2021), SXM column: FP16 and BF16 without sparsity, HBM2
+# and HBM2e, PCIe Gen4 x16 in one direction.
+A100_40GB = GPU("A100 SXM 40 GB", peak_flops=312e12, peak_bandwidth=1.555e12, pcie_bandwidth=32e9)
+A100_80GB = GPU("A100 SXM 80 GB", peak_flops=312e12, peak_bandwidth=2.039e12, pcie_bandwidth=32e9)

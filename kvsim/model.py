@@ -53,3 +53,15 @@ class Model:
 LLAMA_3_8B = Model(
     "Llama 3 8B", parameters=8.03e9, layers=32, attention_heads=32, kv_heads=8, head_dim=128
 )
+
+# Zhang et al., "OPT: Open Pre-trained Transformer Language Models" (2022), table 1. Kwon et al.
+# (SOSP 2023, table 1) serve these three, in FP16.
+OPT_13B = Model(
+    "OPT-13B", parameters=13e9, layers=40, attention_heads=40, kv_heads=40, head_dim=128
+)
+OPT_66B = Model(
+    "OPT-66B", parameters=66e9, layers=64, attention_heads=72, kv_heads=72, head_dim=128
+)
+OPT_175B = Model(
+    "OPT-175B", parameters=175e9, layers=96, attention_heads=96, kv_heads=96, head_dim=128
+)

@@ -28,6 +28,16 @@ class Stays:
         """Cached tokens of each stay in pass ``q`` (of its own, where ``q`` is an array)."""
         return self.first_tokens + q - self.first_pass
 
+    def rows(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return stay, pass and cached tokens, once for each pass of each stay.
+
+        That is one row for every output token of the run.
+        """
+        passes = self.last_pass - self.first_pass + 1
+        stay = np.repeat(np.arange(len(passes)), passes)
+        since_first = np.arange(len(stay)) - np.repeat(np.cumsum(passes) - passes, passes)
+        return stay, self.first_pass[stay] + since_first, self.first_tokens[stay] + since_first
+
     def running_in(self, q: int) -> NDArray[np.bool_]:
         """Whether each stay lasts through pass ``q``."""
         running: NDArray[np.bool_] = (self.first_pass <= q) & (q <= self.last_pass)

@@ -1,7 +1,7 @@
 """What is asked of the server: requests, and the distribution that their lengths come from."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,22 @@ def _refuse_first(name: str, values: NDArray[Any], bad: NDArray[np.bool_], must_
         raise ValueError(f"{name} of request {first} is {values[first]:g}: it must be {must_be}.")
 
 
+class Lengths(Protocol):
+    """A distribution of prompt and output lengths, together at most ``max_length`` tokens."""
+
+    @property
+    def max_length(self) -> int:
+        """Most tokens of a request, prompt and output together."""
+
+    def draw(
+        self, prompts: np.random.Generator, outputs: np.random.Generator, count: int
+    ) -> tuple[IntArray, IntArray]:
+        """Draw prompt and output lengths; a larger ``count`` begins with the same requests."""
+
+    def cached_tokens_pmf(self) -> FloatArray:
+        """Probability that a running request holds ``c`` tokens at a random pass, for each c."""
+
+
 @dataclass(frozen=True)
 class ExponentialLengths:
     """Exponential prompt and output lengths, rounded to whole tokens of at least 1, and cut.
@@ -101,11 +117,15 @@ class ExponentialLengths:
         checks.positive("mean_output_tokens", self.mean_output_tokens)
         checks.whole("max_length", self.max_length, least=2)
 
-    def cut(self, unit_prompts: FloatArray, unit_outputs: FloatArray) -> tuple[IntArray, IntArray]:
-        """Turn exponential variates of mean 1 into prompt and output lengths in tokens."""
-        prompts = np.rint(self.mean_prompt_tokens * unit_prompts).clip(1, self.max_length - 1)
-        outputs = np.rint(self.mean_output_tokens * unit_outputs).clip(1, self.max_length - prompts)
-        return prompts.astype(np.int64), outputs.astype(np.int64)
+    def draw(
+        self, prompts: np.random.Generator, outputs: np.random.Generator, count: int
+    ) -> tuple[IntArray, IntArray]:
+        """Draw ``count`` prompt and output lengths in tokens, each from a stream of its own."""
+        prompt = np.rint(self.mean_prompt_tokens * prompts.standard_exponential(count))
+        prompt = prompt.clip(1, self.max_length - 1)
+        output = np.rint(self.mean_output_tokens * outputs.standard_exponential(count))
+        output = output.clip(1, self.max_length - prompt)
+        return prompt.astype(np.int64), output.astype(np.int64)
 
     def cached_tokens_pmf(self) -> FloatArray:
         """Probability that a running request holds ``c`` tokens at a random pass.

@@ -8,7 +8,17 @@ from helpers import plate_requests, stays_of
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kvsim import GPU, Contiguous, Model, Paged, Requests, Server, simulate
+from kvsim import (
+    GPU,
+    Buddy,
+    Contiguous,
+    FirstFit,
+    Model,
+    Paged,
+    Requests,
+    Server,
+    simulate,
+)
 
 # A pass here takes the same order of time for arithmetic as for reading memory, so that it is
 # bound by one or the other as requests come, grow and go.
@@ -24,6 +34,7 @@ GPUS = [
     for ratio in (1.3, 2.9, 5.7, 11.0)
 ]
 BLOCK_SIZES = st.integers(1, 32)
+KINDS = [Contiguous, Paged, Paged, Paged, Buddy, FirstFit]
 BLOCK_OVERHEADS = st.sampled_from([0.0, 1.0, 3.7])
 # All times are whole or dyadic numbers, without any rounding, so that a request can arrive at the
 # very end of a pass.
@@ -43,6 +54,7 @@ def small_runs(
     tick_s=None,
     block_sizes=BLOCK_SIZES,
     block_overheads=BLOCK_OVERHEADS,
+    kinds=KINDS,
 ):
     """Requests, server and allocation, with a cache that is short for them more often than not."""
     model, gpu = draw(st.sampled_from(models)), draw(st.sampled_from(gpus))
@@ -60,10 +72,19 @@ def small_runs(
     longest = int((prompt + output).max())
 
     spare = draw(st.integers(0, 36))
-    if draw(st.integers(0, 3)) == 0:
+    kind = draw(st.sampled_from(kinds))
+    recomputes = False
+    if kind is Contiguous:
         allocation = Contiguous(max_length=longest + draw(st.integers(0, 9)))
-        recomputes = False
         tokens = allocation.max_length * (1 + spare // 12) + spare % 12
+    elif kind is not Paged:
+        allocation = kind(
+            estimate=draw(st.sampled_from(["max", "pow2", "oracle"])),
+            max_length=longest + draw(st.integers(0, 9)),
+            block_size=draw(st.sampled_from([1, 2, 3, 8])),
+        )
+        blocks = int(allocation.run_blocks(requests).max()) + draw(st.integers(0, 24))
+        tokens = blocks * allocation.block_size + spare % allocation.block_size
     else:
         allocation = Paged(
             block_size=draw(block_sizes),
@@ -116,6 +137,12 @@ def test_agrees_on_small_runs(run):
     assert_agree(run)
 
 
+@settings(max_examples=2000)
+@given(small_runs(kinds=[Buddy, FirstFit]))
+def test_agrees_where_memory_must_be_contiguous(run):
+    assert_agree(run)
+
+
 @settings(max_examples=1500)
 @given(clockwork_runs(), st.integers(0, 10**6))
 def test_agrees_when_a_request_arrives_at_the_end_of_a_pass(run, pick):
@@ -136,7 +163,16 @@ def test_agrees_when_a_request_arrives_at_the_end_of_a_pass(run, pick):
     st.integers(0, 2**32 - 1),
     st.sampled_from(MODELS),
     st.sampled_from(GPUS),
-    st.sampled_from([Contiguous(240), Paged(1), Paged(7, 3.7), Paged(16, 0, "swap", 0.1)]),
+    st.sampled_from(
+        [
+            Contiguous(240),
+            Paged(1),
+            Paged(7, 3.7),
+            Paged(16, 0, "swap", 0.1),
+            Buddy("pow2", 240, 4),
+            FirstFit("oracle", 240, 4),
+        ]
+    ),
 )
 def test_agrees_on_longer_runs(seed, model, gpu, allocation):
     requests = plate_requests(400, 150, seed, max_length=240, mean_prompt=24, mean_output=24)
@@ -174,6 +210,8 @@ def test_small_runs_cover_the_model():
         unlimited = Server(server.model, server.gpu, server.cache_bytes)
         seen["runs"] += 1
         seen["contiguous"] += isinstance(allocation, Contiguous)
+        seen["buddy"] += isinstance(allocation, Buddy)
+        seen["first fit"] += isinstance(allocation, FirstFit)
         seen["recomputed"] += preempted and allocation.preemption == "recompute"
         seen["swapped"] += preempted and allocation.preemption == "swap"
         seen["pre-empted twice"] += any(r.preemptions > 1 for r in exact.requests)

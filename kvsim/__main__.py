@@ -1,0 +1,22 @@
+"""``python -m kvsim``: the simulation's own commands, without the page."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from kvsim.command import add_commands
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return what the shell is told."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kvsim", description="The simulation behind the plate."
+    )
+    add_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
+    given = parser.parse_args(arguments)
+    status: int = given.run(given)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Lengths of real requests, as counts in bins: ShareGPT, and two services of the Azure traces.
+
+The tables lie in ``kvsim/data/``; their first lines say where the counts come from.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from kvsim import checks
+from kvsim.workload import FloatArray, IntArray
+
+TABLES = ("sharegpt", "azure_conversation", "azure_code")
+
+
+@dataclass(frozen=True)
+class BinnedLengths:
+    """Prompt and output lengths drawn together from a table of counts, and cut.
+
+    A pair of bins is drawn in proportion to its count, and each length uniformly from its bin:
+    the counts say no more. So prompts and outputs are as dependent as they were. They are cut as
+    those of :class:`kvsim.workload.ExponentialLengths`. Raises ``ValueError`` for a table that is
+    not among :data:`TABLES` and a ``max_length`` below 2.
+    """
+
+    table: str = "sharegpt"
+    max_length: int = 2048
+
+    def __post_init__(self) -> None:
+        if self.table not in TABLES:
+            raise ValueError(f"table is {self.table!r}: choose one of {', '.join(TABLES)}.")
+        checks.whole("max_length", self.max_length, least=2)
+
+    def draw(
+        self, prompts: np.random.Generator, outputs: np.random.Generator, count: int
+    ) -> tuple[IntArray, IntArray]:
+        """Draw ``count`` prompt and output lengths in tokens.
+
+        ``prompts`` draws the pair of bins too. A larger ``count`` begins with the same requests.
+        """
+        table = _read(self.table)
+        ends = np.cumsum(table.counts)
+        which, within_prompt = prompts.random((count, 2)).T
+        # A product just below the total may be rounded up to it.
+        pair = np.searchsorted(ends, which * ends[-1], side="right").clip(max=len(ends) - 1)
+        prompt = table.prompt_bins[pair] * table.bin_tokens + _within_bin(within_prompt, table)
+        output = table.output_bins[pair] * table.bin_tokens
+        output = output + _within_bin(outputs.random(count), table)
+        prompt = prompt.clip(max=self.max_length - 1)
+        return prompt, output.clip(max=self.max_length - prompt)
+
+    def cached_tokens_pmf(self) -> FloatArray:
+        """Probability that a running request holds ``c`` tokens at a random pass.
+
+        Entry ``c`` of ``max_length`` entries. The weight of c is the sum over p of
+        P(prompt = p, output > c - p). A prompt that is cut holds ``max_length - 1`` tokens in its
+        only pass; cutting outputs only drops c >= ``max_length``.
+        """
+        table = _read(self.table)
+        width, longest = table.bin_tokens, self.max_length
+        weights = np.zeros(longest)
+        for prompt_bin in np.unique(table.prompt_bins).tolist():
+            here = table.prompt_bins == prompt_bin
+            outputs = np.bincount(table.output_bins[here], table.counts[here])
+            # Requests of this bin whose output exceeds 0, 1, 2, ... tokens.
+            above = outputs.sum() - np.append(0, np.cumsum(np.repeat(outputs / width, width)))
+            shortest = prompt_bin * width + 1
+            spread = np.convolve(above, np.full(width, 1 / width))[: max(longest - shortest, 0)]
+            weights[shortest : shortest + len(spread)] += spread
+            cut = (shortest + width - longest) / width  # of this bin's prompts
+            weights[-1] += outputs.sum() * min(max(cut, 0), 1)
+        pmf: FloatArray = weights / weights.sum()
+        return pmf
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Bin k holds the lengths from ``bin_tokens * k + 1`` to ``bin_tokens * (k + 1)``."""
+
+    bin_tokens: int
+    prompt_bins: IntArray
+    output_bins: IntArray
+    counts: IntArray
+
+
+@cache
+def _read(name: str) -> _Table:
+    text = files("kvsim").joinpath("data", f"{name}_lengths.csv").read_text("utf-8")
+    header = re.search(r"Bin k holds lengths (\d+)k\+1", text)
+    assert header is not None, f"the table {name} does not say how wide its bins are"
+    rows = [line for line in text.splitlines() if line[0].isdigit()]
+    columns = np.array([row.split(",") for row in rows], np.int64).T
+    columns.flags.writeable = False
+    return _Table(int(header[1]), *columns)
+
+
+def _within_bin(unit: FloatArray, table: _Table) -> IntArray:
+    """Turn numbers from 0 to below 1 into places within a bin, from 1."""
+    return (unit * table.bin_tokens).astype(np.int64) + 1
+
+
+# The artifact of the SOSP 2023 paper drops requests of more than 2,048 tokens (OPT's maximum).
+SHAREGPT = BinnedLengths("sharegpt", max_length=2048)
+# The longest requests of the Azure traces have 14,090 and 7,700 tokens; these hold all of them.
+AZURE_CONVERSATION = BinnedLengths("azure_conversation", max_length=16384)
+AZURE_CODE = BinnedLengths("azure_code", max_length=8192)

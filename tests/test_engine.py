@@ -137,7 +137,7 @@ def test_agrees_on_small_runs(run):
     assert_agree(run)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=1500)
 @given(small_runs(kinds=[Buddy, FirstFit]))
 def test_agrees_where_memory_must_be_contiguous(run):
     assert_agree(run)

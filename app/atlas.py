@@ -16,17 +16,18 @@ class AtlasError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Axes, constants and results.
+    """Axes, constants and results of one workload.
 
     ``axes`` names the values of each control. Arrays whose names start with ``contiguous_`` have
-    the axes (max_length, rate); with ``paged_``: (block_overhead, block_size, max_length, rate);
-    what does not depend on the rate or the overhead lacks that axis.
+    the axes (reservation, max_length, rate); with ``paged_``: (block_overhead, block_size,
+    max_length, rate). The first three below have no rate.
 
     - ``*_requests``, ``*_share``: requests that fit at once, share of their memory in use
-    - ``*_ttft``: a last axis of three, 10th, 50th and 90th percentile over replications, seconds
     - ``*_sustained``: highest sustained rate, requests per second
-    - ``*_waiting``, ``*_snapshot``: requests that wait at the end of the first minute, and the
-      number of the snapshot that shows those that run
+    - ``*_ttft``: a last axis of three, 10th, 50th and 90th percentile over replications, seconds
+    - at the end of the first minute: ``*_waiting`` and ``*_running`` requests, ``*_cached`` tokens
+      of those that run, ``*_held`` tokens that they hold memory for, and ``*_snapshot``, the
+      number of the snapshot that shows them
     - ``snapshot_ends``, ``snapshot_request_steps``, ``snapshot_decoded_steps``: the running
       requests of all snapshots in a row, of which snapshot n ends before ``snapshot_ends[n]``;
       their numbers and the tokens they hold beyond their prompt, each as the difference from the

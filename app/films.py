@@ -1,11 +1,12 @@
-"""Films: how the caches fill and empty through the first minute of traffic, at some of the rates.
+"""Films: how the caches fill and empty through the first minute of traffic.
 
 A film is a few numbers for each stay of a request in the cache, and a clock: from them static/
-replays any pass. All films of the page are one file, static/films.bin.
+replays any pass. The page keeps those of its own workload at about every other rate, in one file;
+a server makes all others.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,17 @@ from numpy.typing import NDArray
 
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
+from kvsim.reserving import Reserving
 
-from .atlas_build import AXES, LENGTHS, SERVER, current_fingerprint
+from . import allocations
+from .allocations import SERVER
+from .atlas_build import AXES, PLANS
+from .atlas_rows import Job
 from .container import pack, write_whole
 
-AXIS_ORDER = ("block_overhead", "block_size", "max_length", "rate")
-Axes = Mapping[str, Sequence[Any]]
 TICK_S = 1e-3  # of the clock that is stored
 CLOCK_TOLERANCE_S = 0.01  # a screen shows a frame for longer
+Axes = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Film:
     and ``evicted_pass`` their last passes, all others last until their request ends.
     ``clock_pass`` and ``clock_tick`` are the corners of a line: so many passes have ended or, in
     part, gone by at that time. The line is level while the server is idle.
+
+    Where requests reserve runs of blocks, ``run_start`` and ``run_blocks`` say which blocks each
+    stay has, and ``reserved`` for how many tokens; elsewhere these are empty. ``scattered`` are
+    first passes and passes after the last, by turns, in which the head of the queue waits although
+    enough blocks are free: no hole is large enough.
     """
 
     request: NDArray[np.int64]
@@ -41,6 +50,10 @@ class Film:
     evicted_pass: NDArray[np.int64]
     clock_pass: NDArray[np.int64]
     clock_tick: NDArray[np.int64]
+    run_start: NDArray[np.int64]
+    run_blocks: NDArray[np.int64]
+    reserved: NDArray[np.int64]
+    scattered: NDArray[np.int64]
 
 
 def film_of(timeline: kvsim.Timeline, duration_s: float = PLATE_DURATION_S) -> Film:
@@ -55,9 +68,22 @@ def film_of(timeline: kvsim.Timeline, duration_s: float = PLATE_DURATION_S) -> F
         stays.first_pass[seen],
         evicted,
         stays.last_pass[evicted],
-        corners[0],
-        corners[1],
+        *corners,
+        *_runs(timeline, seen, passes),
     )
+
+
+def _runs(
+    timeline: kvsim.Timeline, seen: NDArray[np.int64], passes: int
+) -> tuple[NDArray[np.int64], ...]:
+    """Return ``run_start``, ``run_blocks``, ``reserved`` and ``scattered`` of a film."""
+    if not isinstance(timeline.allocation, Reserving):
+        return (np.zeros(0, np.int64),) * 4
+    placement = kvsim.Placement(timeline)
+    reserved, blocks = timeline.held(seen, timeline.stays.first_tokens[seen])
+    starts = np.array([placement.units[stay][0] for stay in seen.tolist()], np.int64)
+    scattered = np.diff(placement.scattered[:passes].astype(np.int8), prepend=0, append=0)
+    return starts, blocks, reserved, np.flatnonzero(scattered)
 
 
 def _progress(
@@ -102,10 +128,10 @@ def _simplified(
 
 @dataclass(frozen=True)
 class FilmSet:
-    """The films of all positions of some ``axes`` (the atlas's names); equal ones are kept once.
+    """The films of all positions of some ``axes``, of one workload; equal ones are kept once.
 
-    ``numbers`` has the number of the film of each position: for ``contiguous`` by (max_length,
-    rate), for ``paged`` by (block_overhead, block_size, max_length, rate).
+    ``numbers`` has the number of the film of each position: for ``contiguous`` by (reservation,
+    max_length, rate), for ``paged`` by (block_overhead, block_size, max_length, rate).
     """
 
     axes: Axes
@@ -113,47 +139,55 @@ class FilmSet:
     films: tuple[Film, ...]
 
 
-# Without overhead, and at about every other rate: the file stays as small as the atlas.
-KEPT: Axes = {**AXES, "block_overhead": [0.0], "rate": [1, *range(2, 41, 2)]}
+# So many that the file stays about as small as the atlas.
+KEPT: Axes = {
+    **AXES,
+    "workload": ["exponential"],
+    "reservation": ["slots"],
+    "block_overhead": [0.0],
+    "rate": [1, *range(2, 41, 2)],
+}
 
 
 def make_films(axes: Axes) -> FilmSet:
-    """Simulate the first replication at each position."""
-    lengths, rates = axes["max_length"], axes["rate"]
-    contiguous: list[tuple[kvsim.Allocation, int]] = [
-        (kvsim.Contiguous(length), length) for length in lengths
+    """Simulate the first replication at each position; ``axes`` name one workload."""
+    (workload,) = axes["workload"]
+    lengths = [allocations.lengths(workload, each) for each in axes["max_length"]]
+    rates = axes["rate"]
+    contiguous = [
+        (allocations.contiguous(reservation, each.max_length), each)
+        for reservation, each in product(axes["reservation"], lengths)
     ]
-    paged: list[tuple[kvsim.Allocation, int]] = [
-        (kvsim.Paged(size, overhead), length)
-        for overhead, size, length in product(axes["block_overhead"], axes["block_size"], lengths)
+    paged = [
+        (allocations.paged(size, overhead), each)
+        for overhead, size, each in product(axes["block_overhead"], axes["block_size"], lengths)
     ]
     films: list[Film] = []
     known: dict[tuple[bytes, ...], int] = {}
 
-    def numbers_of(allocations: Sequence[tuple[kvsim.Allocation, int]]) -> NDArray[np.uint16]:
+    def numbers_of(positions: Sequence[Job], *names: str) -> NDArray[np.uint16]:
         numbers = []
-        for (allocation, length), rate in product(allocations, rates):
-            film = film_at(allocation, length, rate)
+        for position, rate in product(positions, rates):
+            film = film_at(*position, rate)
             content = tuple(column.tobytes() for column in vars(film).values())
             numbers.append(known.setdefault(content, len(films)))
             if numbers[-1] == len(films):
                 films.append(film)
-        return np.array(numbers, np.uint16)
+        return np.array(numbers, np.uint16).reshape([len(axes[name]) for name in names])
 
     return FilmSet(
         axes,
         {
-            "contiguous": numbers_of(contiguous).reshape(len(lengths), len(rates)),
-            "paged": numbers_of(paged).reshape([len(axes[name]) for name in AXIS_ORDER]),
+            "contiguous": numbers_of(contiguous, "reservation", "max_length", "rate"),
+            "paged": numbers_of(paged, "block_overhead", "block_size", "max_length", "rate"),
         },
         tuple(films),
     )
 
 
-def film_at(allocation: kvsim.Allocation, max_length: int, rate_per_s: float) -> Film:
+def film_at(allocation: kvsim.Allocation, lengths: kvsim.Lengths, rate_per_s: float) -> Film:
     """Cut the film of one position."""
-    traffic = kvsim.Traffic(replace(LENGTHS, max_length=max_length))
-    requests = traffic.during(PLATE_DURATION_S, rate_per_s)
+    requests = kvsim.Traffic(lengths).during(PLATE_DURATION_S, rate_per_s)
     return film_of(kvsim.simulate(requests, SERVER, allocation))
 
 
@@ -172,22 +206,25 @@ def to_bytes(films: FilmSet) -> bytes:
         ("evicted_pass", np.int32),
         ("clock_pass", np.uint16),
         ("clock_tick", np.uint32),
+        ("run_start", np.int32),
+        ("run_blocks", np.int32),
+        ("reserved", np.int32),
+        ("scattered", np.int32),
     ):
         columns = [np.diff(getattr(film, name), prepend=0) for film in films.films]
         arrays[f"{name}_steps"] = np.concatenate(columns).astype(dtype)
-    for name in ("request", "evicted", "clock_pass"):
+    for name in ("request", "evicted", "clock_pass", "run_start", "scattered"):
         ends = np.cumsum([len(getattr(film, name)) for film in films.films])
         arrays[f"{name}_ends"] = ends.astype(np.uint32)
-    count = len(kvsim.Traffic(LENGTHS).during(PLATE_DURATION_S, max(films.axes["rate"])))
-    traffic = [
-        kvsim.Traffic(replace(LENGTHS, max_length=length)).first(count, rate_per_s=1)
-        for length in films.axes["max_length"]
-    ]
+    (workload,) = films.axes["workload"]
+    lengths = [allocations.lengths(workload, each) for each in films.axes["max_length"]]
+    count = len(kvsim.Traffic(lengths[0]).during(PLATE_DURATION_S, max(films.axes["rate"])))
+    traffic = [kvsim.Traffic(each).first(count, rate_per_s=1) for each in lengths]
     arrays["unit_arrival_s"] = traffic[0].arrival_s  # divided by the rate, the arrivals at it
     arrays["prompt_tokens"] = np.array([each.prompt_tokens for each in traffic], np.uint32)
     arrays["output_tokens"] = np.array([each.output_tokens for each in traffic], np.uint32)
     header = {
-        "fingerprint": current_fingerprint(),
+        "fingerprint": PLANS[workload].fingerprint(),
         "axes": films.axes,
         "tick_s": TICK_S,
         "duration_s": PLATE_DURATION_S,

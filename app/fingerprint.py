@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-_ROOTS = ("capacity", "curve")  # what the atlas is made with; the rest is what they import
 _SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
-def fingerprint(constants: dict[str, Any]) -> str:
-    """Hash what the simulation does and the constants that an atlas is computed with.
+def fingerprint(constants: dict[str, Any], modules: tuple[str, ...]) -> str:
+    """Hash constants and what ``modules`` of ``kvsim`` do, with all that they import from it.
 
-    Comments and docstrings do not count, nor modules that the atlas has no use for: changing one
-    leaves every figure as it is.
+    Comments and docstrings do not count: rewording one leaves every figure as it is. Nor do the
+    data of :mod:`kvsim.data`, which never change.
     """
     digest = hashlib.sha256(json.dumps(constants, sort_keys=True).encode())
-    for name in sorted(_closure(_ROOTS)):
+    for name in sorted(_closure(modules)):
         digest.update(f"{name}\n{_code(_source(name))}\n".encode())
     return digest.hexdigest()
 

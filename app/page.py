@@ -19,7 +19,7 @@ from .atlas import Atlas
 from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
-from .settings import Settings, choices
+from .settings import Choice, Settings, choices
 
 
 def controls(start: Settings) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def controls(start: Settings) -> list[dict[str, Any]]:
     described = []
     for name, choice in choices():
         values = list(choice.objects)
-        unit = words.tokens if choice.unit == "tokens" else words.rate
+        now = getattr(start, name)
         described.append(
             {
                 "name": name,
@@ -35,35 +35,44 @@ def controls(start: Settings) -> list[dict[str, Any]]:
                 "key": choice.key,
                 "label": choice.label,
                 "hint": choice.doc,
-                "kind": "switch" if len(values) == 2 else "range",
+                "kind": choice.kind,
                 "values": values,
                 "count": len(values),
-                "position": values.index(getattr(start, name)),
+                "position": values.index(now),
                 "default": values.index(choice.default),
-                "shown": [unit(value) for value in values],
-                "shown_now": unit(getattr(start, name)),
+                "shown": [_shown(name, choice, value) for value in values],
+                "shown_now": _shown(name, choice, now),
                 "allowed": choice.allowed,
             }
         )
     return described
 
 
+def _shown(name: str, choice: Choice, value: Any) -> str:
+    """Write a value beside its control."""
+    if choice.kind == "select":
+        return words.fill(f"{name}_{value}")
+    return words.tokens(value) if choice.unit == "tokens" else words.rate(value)
+
+
 def render(
-    atlas: Atlas,
+    atlases: Mapping[str, Atlas],
     styles: str,
     scripts: str,
-    files: Mapping[str, str],
+    files: Mapping[str, Any],
     start: Settings | None = None,
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    ``files`` are the addresses of the atlas and the films. The page opens at the settings
+    ``atlases`` are those of the workloads, ``files`` the addresses of theirs and of the films. The page opens at the settings
     ``start``, or at the plate's own.
     """
+    start = start or Settings()
+    atlas = atlases[Settings().workload]
     constants = words.constant_words(atlas.constants, atlas.axes)
     default = words.live_words(read(atlas, Settings()), constants)
-    live = words.live_words(read(atlas, start), constants) if start else default
-    described = controls(start or Settings())
+    live = words.live_words(read(atlases[start.workload], start), constants)
+    described = controls(start)
     data = {
         "controls": described,
         "words": words.TEMPLATES,

@@ -1,35 +1,28 @@
 """One position of the controls, looked up in the atlas: what the page shows there."""
 
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from .atlas import Atlas
 from .settings import Settings
-
-Kind = Literal["contiguous", "paged"]
 
 
 @dataclass(frozen=True)
 class Side:
     """What one allocation gives at the chosen position.
 
-    Times are in seconds, rates in requests per second. ``running_tokens`` are the cached tokens of
-    each request that runs as the first minute ends, ``reserved_tokens`` the memory they hold, and
-    ``free_requests`` how many more of average size would fit.
+    Times are in seconds, rates in requests per second; ``requests`` and ``share`` are of a full
+    cache. What is running, waiting, cached and held is so at the end of the first minute.
     """
 
     requests: float
     share: float
     ttft_s: tuple[float, float, float]
     sustained_per_s: float
-    waiting: int
-    running_tokens: NDArray[np.int64]
-    reserved_tokens: int
-    free_requests: float
     queue_grows: bool  # the chosen rate is beyond the sustained one
+    waiting: int
+    running: int
+    cached_tokens: int
+    held_tokens: int
 
 
 @dataclass(frozen=True)
@@ -43,39 +36,38 @@ class Reading:
 
 
 def read(atlas: Atlas, settings: Settings) -> Reading:
-    """Look up a position. Raises ``ValueError`` for values that the atlas does not have."""
+    """Look up a position, in the atlas of its workload.
+
+    Raises ``ValueError`` for values that the atlas does not have.
+    """
     at = {name: axis.index(getattr(settings, name)) for name, axis in atlas.axes.items()}
-    length, rate = at["max_length"], at["rate"]
-    capacity_tokens = int(atlas.constants["capacity_tokens"])
-
-    def side(kind: Kind, shape: tuple[int, ...], simulated: tuple[int, ...], unit: int) -> Side:
-        arrays = atlas.arrays
-        tokens = atlas.snapshot_tokens(
-            int(arrays[f"{kind}_snapshot"][*simulated, rate]), settings.max_length
-        )
-        held = -(-tokens // unit)
-        units = capacity_tokens // unit
-        requests = float(arrays[f"{kind}_requests"][shape])
-        sustained_per_s = float(arrays[f"{kind}_sustained"][simulated])
-        low, median, high = arrays[f"{kind}_ttft"][*simulated, rate].tolist()
-        return Side(
-            requests=requests,
-            share=float(arrays[f"{kind}_share"][shape]),
-            ttft_s=(low, median, high),
-            sustained_per_s=sustained_per_s,
-            waiting=int(arrays[f"{kind}_waiting"][*simulated, rate]),
-            running_tokens=tokens,
-            reserved_tokens=int(held.sum()) * unit,
-            free_requests=requests * (1 - float(held.sum()) / units),
-            queue_grows=settings.rate > sustained_per_s,
-        )
-
-    size = at["block_size"]
+    length = at["max_length"]
     return Reading(
         settings,
-        capacity_tokens,
-        contiguous=side("contiguous", (length,), (length,), settings.max_length),
-        paged=side(
-            "paged", (size, length), (at["block_overhead"], size, length), settings.block_size
+        int(atlas.constants["capacity_tokens"]),
+        contiguous=_side(atlas, "contiguous", (at["reservation"], length), settings.rate),
+        paged=_side(
+            atlas, "paged", (at["block_overhead"], at["block_size"], length), settings.rate
         ),
+    )
+
+
+def _side(atlas: Atlas, kind: str, position: tuple[int, ...], rate: int) -> Side:
+    arrays = {
+        name.removeprefix(f"{kind}_"): array[position]
+        for name, array in atlas.arrays.items()
+        if name.startswith(kind)
+    }
+    at = atlas.axes["rate"].index(rate)
+    low, median, high = arrays["ttft"][at].tolist()
+    return Side(
+        requests=float(arrays["requests"]),
+        share=float(arrays["share"]),
+        ttft_s=(low, median, high),
+        sustained_per_s=float(arrays["sustained"]),
+        queue_grows=rate > float(arrays["sustained"]),
+        waiting=int(arrays["waiting"][at]),
+        running=int(arrays["running"][at]),
+        cached_tokens=int(arrays["cached"][at]),
+        held_tokens=int(arrays["held"][at]),
     )

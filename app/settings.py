@@ -14,20 +14,43 @@ import param
 BLOCK_OVERHEAD_TOKENS = 3.7
 
 
+WORKLOADS = ("exponential", "sharegpt", "azure-conversation", "azure-code")
+# The plate's own slots, and the paper's baselines by allocator and estimate.
+RESERVATIONS = (
+    "slots",
+    *(
+        f"{kind}-{estimate}"
+        for kind in ("buddy", "firstfit")
+        for estimate in ("max", "pow2", "oracle")
+    ),
+)
+
+
 class Choice(param.Selector[Any]):
-    """One of a few numbers, with the unit it is shown in and its key in a link."""
+    """One of a few numbers or names, with the unit it is shown in and its key in a link."""
 
     __slots__ = ["key", "unit"]
 
-    def __init__(self, *, key: str, unit: str, objects: Sequence[float], **params: Any) -> None:
+    def __init__(self, *, key: str, unit: str, objects: Sequence[Any], **params: Any) -> None:
         super().__init__(objects=list(objects), **params)
         self.key = key
         self.unit = unit
 
     @property
+    def kind(self) -> str:
+        """What a reader sets it with: a range, a switch, or a list of names."""
+        if isinstance(self.default, str):
+            return "select"
+        return "switch" if len(self.objects) == 2 else "range"
+
+    def spell(self, value: Any) -> str:
+        """Write a value as a link does."""
+        return value if isinstance(value, str) else f"{value:g}"
+
+    @property
     def allowed(self) -> str:
-        """What it can be set to, in words, as a link spells it."""
-        values = [f"{value:g}" for value in self.objects]
+        """What it can be set to, in words."""
+        values = [self.spell(value) for value in self.objects]
         if len(values) > 10:
             return f"{values[0]} to {values[-1]}"
         *most, last = values
@@ -69,14 +92,33 @@ class Settings(param.Parameterized):
         key="overhead",
         doc=f"as the reading of {BLOCK_OVERHEAD_TOKENS} tokens more",
     )
+    workload = Choice(
+        default="exponential",
+        objects=WORKLOADS,
+        label="Lengths of requests",
+        unit="",
+        key="work",
+        doc="where prompt and output lengths come from",
+    )
+    reservation = Choice(
+        default="slots",
+        objects=RESERVATIONS,
+        label="Contiguous allocation reserves",
+        unit="",
+        key="reserve",
+        doc="what is set aside for a request, and how memory is divided",
+    )
+
+
+NAMES = ("block_size", "max_length", "rate", "block_overhead", "workload", "reservation")
 
 
 def choices() -> Iterator[tuple[str, Choice]]:
     """Yield the name and the parameter of each control, in the order of the page."""
-    for name in ("block_size", "max_length", "rate", "block_overhead"):
+    for name in NAMES:
         yield name, cast(Choice, Settings.param[name])
 
 
 def values(name: str) -> list[Any]:
-    """Return the values that a control can take, ascending."""
+    """Return the values that a control can take, in order."""
     return list(Settings.param[name].objects)

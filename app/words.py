@@ -93,12 +93,17 @@ def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]
 def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]:
     """Write everything that follows the controls, for one position."""
     settings = reading.settings
+    # "slots" are as long as the maximum; the others are named by allocator and estimate.
+    estimate = settings.reservation.rpartition("-")[2].replace("slots", "max")
     words = {
         "block_size": tokens(settings.block_size),
         "max_length": tokens(settings.max_length),
         "rate": rate(settings.rate),
         "fit_ratio": significant(reading.paged.requests / reading.contiguous.requests),
         "ttft_ratio": significant(reading.contiguous.ttft_s[1] / reading.paged.ttft_s[1]),
+        "traffic": fill(f"traffic_{settings.workload}"),
+        "reserving": fill(f"reserving_{estimate}", max_length=tokens(settings.max_length)),
+        "reservation_note": fill(f"note_{estimate}"),
         "overhead": fill("overhead_on" if settings.block_overhead else "overhead_off", **constants),
     }
     words |= _side_words("contiguous", reading.contiguous, reading.capacity_tokens)
@@ -120,7 +125,6 @@ def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]
 
 def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
     low, median, high = side.ttft_s
-    held = int(side.running_tokens.sum())
     words = {
         "fit": count(side.requests),
         "share": percent(side.share),
@@ -129,11 +133,10 @@ def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
         "ttft_band": fill("band", low=significant(low), high=significant(high)),
         "sustained": fill("rate", count=fixed(side.sustained_per_s, 1)),
         "sustained_value": fixed(side.sustained_per_s, 1),
-        "running": count(len(side.running_tokens)),
+        "running": count(side.running),
         "waiting": count(side.waiting),
-        "free_fit": count(side.free_requests),
-        "token_share": percent(held / capacity_tokens),
-        "empty_share": percent((side.reserved_tokens - held) / capacity_tokens),
-        "free_share": percent(1 - side.reserved_tokens / capacity_tokens),
+        "token_share": percent(side.cached_tokens / capacity_tokens),
+        "empty_share": percent((side.held_tokens - side.cached_tokens) / capacity_tokens),
+        "free_share": percent(1 - side.held_tokens / capacity_tokens),
     }
     return {f"{kind}_{name}": text for name, text in words.items()}

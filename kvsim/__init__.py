@@ -7,7 +7,14 @@ from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
 from kvsim.capacity import Capacity, capacity
-from kvsim.curve import Traffic, TtftCurve, median_ttft_s, sustained_rate, ttft_curve
+from kvsim.curve import (
+    Traffic,
+    TtftCurve,
+    median_ttft_s,
+    saturated_capacity,
+    sustained_rate,
+    ttft_curve,
+)
 from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
@@ -53,6 +60,7 @@ __all__ = [
     "account",
     "capacity",
     "median_ttft_s",
+    "saturated_capacity",
     "simulate",
     "sustained_rate",
     "ttft_curve",

@@ -33,7 +33,7 @@ def account(placement: Placement) -> Accounting:
     """Say of all tokens of the cache, in every pass of a run, what they are used for."""
     timeline = placement.timeline
     stay, q, cached = timeline.stays.rows()
-    reserved, units = placement.held(stay, cached)
+    reserved, units = timeline.held(stay, cached)
     request = timeline.stays.request[stay]
     length = timeline.requests.prompt_tokens[request] + timeline.requests.output_tokens[request]
     size = timeline.allocation.unit_tokens

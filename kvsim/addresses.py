@@ -7,6 +7,7 @@ neighbours (a ``range``) where memory must be contiguous.
 
 from bisect import bisect
 from collections.abc import Sequence
+from operator import sub
 from typing import Protocol
 
 
@@ -134,19 +135,27 @@ class FirstFitRuns:
 
     def fits(self, units: int) -> bool:
         """Whether a hole is large enough."""
-        return any(len(run) >= units for run in self.runs())
+        return self._hole(units) is not None
+
+    def _hole(self, units: int) -> int | None:
+        """Return the place in the list of the lowest hole that is large enough."""
+        for hole, size in enumerate(map(sub, self._stops, self._starts)):
+            if size >= units:
+                return hole
+        return None
 
     def take(self, units: int) -> range:
         """Hand out the lowest run of ``units``."""
-        for hole, (start, stop) in enumerate(zip(self._starts, self._stops, strict=True)):
-            if stop - start >= units:
-                if stop - start == units:
-                    del self._starts[hole], self._stops[hole]
-                else:
-                    self._starts[hole] += units
-                self.free -= units
-                return range(start, start + units)
-        raise IndexError(f"No hole of {units} units.")
+        hole = self._hole(units)
+        if hole is None:
+            raise IndexError(f"No hole of {units} units.")
+        start = self._starts[hole]
+        if self._stops[hole] == start + units:
+            del self._starts[hole], self._stops[hole]
+        else:
+            self._starts[hole] += units
+        self.free -= units
+        return range(start, start + units)
 
     def give_back(self, taken: Sequence[int]) -> None:
         """Free a run, and join it with the holes beside it."""

@@ -7,10 +7,11 @@ import numpy as np
 
 from kvsim import checks
 from kvsim.allocation import Allocation
+from kvsim.capacity import Capacity
 from kvsim.engine import simulate
 from kvsim.server import Server
 from kvsim.timeline import Timeline
-from kvsim.workload import FloatArray, Lengths, Requests
+from kvsim.workload import FloatArray, IntArray, Lengths, Requests
 
 PLATE_SEED = 20230923
 PLATE_REPLICATIONS = 16
@@ -135,17 +136,59 @@ def sustained_rate(
     completions = 0
     seconds = 0.0
     for replication in range(checks.whole("replications", replications)):
-        waiting = Traffic(lengths, seed, replication).first(checks.whole("requests", requests, 8))
-        timeline = simulate(waiting, server, allocation)
-        finish_s = np.sort(timeline.finish_s)
-        start_s = finish_s[requests // 4]
-        # Nobody waits any more once the last stay has begun.
-        end_s = timeline.pass_start_s(int(timeline.stays.first_pass[-1]))
-        if end_s <= start_s:
-            raise ValueError(
-                f"requests is {requests}: they fit the cache before a quarter of them has ended, "
-                "so nobody waits; use several times as many as fit at once."
-            )
+        timeline = _saturated(server, allocation, lengths, requests, seed, replication)
+        start_s, end_s = _window_s(timeline)
+        finish_s = timeline.finish_s
         completions += int(np.count_nonzero((finish_s > start_s) & (finish_s <= end_s)))
-        seconds += float(end_s - start_s)
+        seconds += end_s - start_s
     return completions / seconds
+
+
+def saturated_capacity(
+    server: Server,
+    allocation: Allocation,
+    lengths: Lengths,
+    *,
+    replications: int = PLATE_REPLICATIONS,
+    requests: int = SATURATED_REQUESTS,
+    seed: int = PLATE_SEED,
+) -> Capacity:
+    """Measure what :func:`kvsim.capacity` has no closed form for, while a request always waits.
+
+    The requests that run and the share of their memory that holds tokens, on average over the
+    passes that :func:`sustained_rate` counts. Raises ``ValueError`` as that does.
+    """
+    batches: list[IntArray] = []
+    shares: list[FloatArray] = []
+    for replication in range(checks.whole("replications", replications)):
+        timeline = _saturated(server, allocation, lengths, requests, seed, replication)
+        first, last = np.searchsorted(timeline.pass_log.start_s, _window_s(timeline))
+        batches.append(timeline.pass_log.batch[first:last])
+        shares.append((timeline.pass_log.cached_tokens / timeline.held_tokens)[first:last])
+    return Capacity(float(np.concatenate(batches).mean()), float(np.concatenate(shares).mean()))
+
+
+def _saturated(
+    server: Server,
+    allocation: Allocation,
+    lengths: Lengths,
+    requests: int,
+    seed: int,
+    replication: int,
+) -> Timeline:
+    """Serve requests that are all there from the start."""
+    waiting = Traffic(lengths, seed, replication).first(checks.whole("requests", requests, 8))
+    return simulate(waiting, server, allocation)
+
+
+def _window_s(timeline: Timeline) -> tuple[float, float]:
+    """Return when a quarter of the requests has ended, and when the last one is admitted."""
+    count = len(timeline.requests)
+    start_s = float(np.sort(timeline.finish_s)[count // 4])
+    end_s = timeline.pass_start_s(int(timeline.stays.first_pass[-1]))
+    if end_s <= start_s:
+        raise ValueError(
+            f"requests is {count}: they fit the cache before a quarter of them has ended, "
+            "so nobody waits; use several times as many as fit at once."
+        )
+    return start_s, end_s

@@ -53,7 +53,7 @@ class Placement:
         stays, requests = self.timeline.stays, self.timeline.requests
         here = np.flatnonzero(stays.running_in(q))
         cached = stays.tokens_in(q)[here]
-        reserved, units = self.held(here, cached)
+        reserved, units = self.timeline.held(here, cached)
         numbers = stays.request[here]
         return [
             Place(request, self.units[stay][:held], prompt, tokens, tokens_reserved)
@@ -68,23 +68,12 @@ class Placement:
             )
         ]
 
-    def held(self, stay: IntArray, cached: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the tokens that stays hold memory for, with ``cached`` in it, and the units."""
-        timeline = self.timeline
-        request = timeline.stays.request[stay]
-        reserved = timeline.allocation.reserved_tokens(
-            timeline.requests.prompt_tokens[request],
-            timeline.requests.output_tokens[request],
-            cached,
-        )
-        return reserved, timeline.allocation.units_held(reserved)
-
     def _replay(self) -> NDArray[np.bool_]:
         """Take and give back addresses as the run did; return ``scattered``."""
         timeline = self.timeline
         stays = timeline.stays
         addresses = timeline.allocation.addresses(timeline.server)
-        first_units = self.held(np.arange(len(self.units)), stays.first_tokens)[1].tolist()
+        first_units = self.timeline.held(np.arange(len(self.units)), stays.first_tokens)[1].tolist()
         evicted: dict[int, list[int]] = {}
         for stay in np.flatnonzero(stays.evicted).tolist():
             evicted.setdefault(int(stays.last_pass[stay]) + 1, []).append(stay)
@@ -135,7 +124,7 @@ class Placement:
     def _growth(self) -> tuple[IntArray, IntArray]:
         """Return the pass and the stay of every unit that is taken after admission."""
         stay, q, cached = self.timeline.stays.rows()
-        units = self.held(stay, cached)[1]
+        units = self.timeline.held(stay, cached)[1]
         grew = np.flatnonzero((np.diff(units) > 0) & (np.diff(stay) == 0)) + 1
         return q[grew], stay[grew]
 

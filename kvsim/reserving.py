@@ -137,10 +137,10 @@ class Runs:
 
     def take(self, request: int, tokens: int, q: int) -> bool:
         """Give a request its run, if there is one."""
-        blocks = self.run_blocks[request]
-        if not self.addresses.fits(blocks):
+        try:
+            self.held[request] = self.addresses.take(self.run_blocks[request])
+        except IndexError:
             return False
-        self.held[request] = self.addresses.take(blocks)
         return True
 
     def give_back(self, request: int, tokens: int, q: int) -> None:

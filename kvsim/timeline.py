@@ -47,6 +47,22 @@ class Timeline:
         """Every pass, worked out from the stays."""
         return passes_of(self.requests, self.server, self.allocation, self.stays)
 
+    @cached_property
+    def held_tokens(self) -> IntArray:
+        """Tokens that the running requests hold memory for, in each pass."""
+        stay, q, cached = self.stays.rows()
+        units = self.held(stay, cached)[1]
+        held = np.bincount(q, units, self.passes) * self.allocation.unit_tokens
+        return held.astype(np.int64)
+
+    def held(self, stay: IntArray, cached: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the tokens that stays hold memory for, with ``cached`` in it, and the units."""
+        request = self.stays.request[stay]
+        reserved = self.allocation.reserved_tokens(
+            self.requests.prompt_tokens[request], self.requests.output_tokens[request], cached
+        )
+        return reserved, self.allocation.units_held(reserved)
+
     def pass_start_s(self, q: int) -> float:
         """When pass ``q`` started. Raises ``IndexError`` beyond the last pass."""
         return float(self.pass_log.start_s[q])

@@ -15,39 +15,37 @@
       this.arrays = arrays;
     }
 
-    /** What the page shows at a position: the index of each control's value, by its name. */
-    reading(position) {
-      const value = (name) => this.axes[name][position[name]];
-      const { block_size: size, max_length: length, rate, block_overhead: overhead } = position;
-      const settings = Object.fromEntries(Object.keys(this.axes).map((name) => [name, value(name)]));
-      const side = (kind, shape, simulated, unit) => {
-        const tokens = this.snapshot(this.at(`${kind}_snapshot`, ...simulated, rate), length);
-        const reserved = tokens.reduce((sum, held) => sum + Math.ceil(held / unit) * unit, 0);
-        const units = Math.floor(this.constants.capacity_tokens / unit);
-        const requests = this.at(`${kind}_requests`, ...shape);
-        const sustained = this.at(`${kind}_sustained`, ...simulated);
-        const curve = this.axes.rate.map((_, index) =>
-          [0, 1, 2].map((share) => this.at(`${kind}_ttft`, ...simulated, index, share)),
-        );
-        return {
-          requests,
-          share: this.at(`${kind}_share`, ...shape),
-          curve, // for each rate: 10th, 50th and 90th percentile in seconds
-          ttft: curve[rate],
-          sustained,
-          queueGrows: settings.rate > sustained,
-          waiting: this.at(`${kind}_waiting`, ...simulated, rate),
-          tokens, // cached tokens of each running request, as the first minute ends
-          unit, // tokens of a slot or block
-          reserved, // tokens
-          free: requests * (1 - reserved / unit / units), // requests
-        };
-      };
+    /** What the page shows at some settings, the value of each control by its name. */
+    reading(settings) {
+      const index = (name) => this.axes[name].indexOf(settings[name]);
+      const length = index("max_length");
       return {
         settings,
         capacity: this.constants.capacity_tokens,
-        contiguous: side("contiguous", [length], [length], settings.max_length),
-        paged: side("paged", [size, length], [overhead, size, length], settings.block_size),
+        contiguous: this.side("contiguous", [index("reservation"), length], settings),
+        paged: this.side("paged", [index("block_overhead"), index("block_size"), length], settings),
+      };
+    }
+
+    side(kind, position, settings) {
+      const rate = this.axes.rate.indexOf(settings.rate);
+      const at = (name, ...more) => this.at(`${kind}_${name}`, ...position, ...more);
+      const curve = this.axes.rate.map((_, index) =>
+        [0, 1, 2].map((share) => at("ttft", index, share)),
+      );
+      return {
+        requests: at("requests"),
+        share: at("share"),
+        sustained: at("sustained"),
+        queueGrows: settings.rate > at("sustained"),
+        curve, // for each rate: 10th, 50th and 90th percentile in seconds
+        ttft: curve[rate],
+        // At the end of the first minute:
+        waiting: at("waiting", rate),
+        running: at("running", rate),
+        cached: at("cached", rate), // tokens
+        held: at("held", rate), // tokens
+        tokens: this.snapshot(at("snapshot", rate), settings), // of each running request
       };
     }
 
@@ -56,7 +54,8 @@
     }
 
     /** Cached tokens of the requests of one snapshot. */
-    snapshot(number, length) {
+    snapshot(number, settings) {
+      const length = this.axes.max_length.indexOf(settings.max_length);
       const ends = this.arrays.snapshot_ends.values;
       const rows = [number ? ends[number - 1] : 0, ends[number]];
       const requests = kvsim.summed(this.arrays.snapshot_request_steps.values, ...rows);

@@ -27,9 +27,15 @@
       return Object.fromEntries(this.table.map(({ name }) => [name, this.index(name)]));
     }
 
+    /** The value of each control, by its name. */
+    get settings() {
+      return Object.fromEntries(this.table.map(({ name, values }) => [name, values[this.index(name)]]));
+    }
+
     index(name) {
       const input = this.inputs[name];
-      return input.type === "checkbox" ? Number(input.checked) : input.valueAsNumber;
+      if (input.type === "checkbox") return Number(input.checked);
+      return input.type === "range" ? input.valueAsNumber : input.selectedIndex;
     }
 
     /** Move some of the controls: the index of a value, by name. */
@@ -37,8 +43,10 @@
       for (const control of this.table) {
         if (!(control.name in position)) continue;
         const input = this.inputs[control.name];
-        if (input.type === "checkbox") input.checked = Boolean(position[control.name]);
-        else input.value = position[control.name];
+        const index = position[control.name];
+        if (input.type === "checkbox") input.checked = Boolean(index);
+        else if (input.type === "range") input.value = index;
+        else input.selectedIndex = index;
         this.show(control);
       }
       this.dispatchEvent(new Event("change"));
@@ -47,7 +55,7 @@
     /** Write the value beside its slider, and where a screen reader looks for it. */
     show(control) {
       const input = this.inputs[control.name];
-      if (input.type === "checkbox") return;
+      if (input.type !== "range") return;
       const text = control.shown[this.index(control.name)];
       input.setAttribute("aria-valuetext", text);
       document.getElementById(`${control.id}-shown`).textContent = text;

@@ -39,11 +39,13 @@
         if (values.length > 1) say("link_repeated", {});
         const text = values[0].trim();
         const number = NUMBER.test(text);
-        const index = number ? control.values.indexOf(Number(text)) : -1;
+        const named = control.kind === "select";
+        const value = number && !named ? Number(text) : text;
+        const index = control.values.indexOf(value);
         if (index >= 0) {
           position[control.name] = index;
         } else {
-          say(number ? "link_not_offered" : "link_not_number", {
+          say(number || named ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),
             allowed: control.allowed,
             shown: control.shown[this.controls.index(control.name)],

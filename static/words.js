@@ -51,14 +51,20 @@
     /** Everything that follows the controls, by key. */
     of(reading) {
       const { settings, contiguous, paged, capacity } = reading;
+      // "slots" are as long as the maximum; the others are named by allocator and estimate.
+      const estimate = settings.reservation.split("-").pop().replace("slots", "max");
+      const max_length = this.tokens(settings.max_length);
       const known = {
         ...this.constants,
         clock: this.seconds(Number(this.constants.arrivals_s)),
         block_size: this.tokens(settings.block_size),
-        max_length: this.tokens(settings.max_length),
+        max_length,
         rate: this.rate(settings.rate),
         fit_ratio: this.significant(paged.requests / contiguous.requests),
         ttft_ratio: this.significant(contiguous.ttft[1] / paged.ttft[1]),
+        traffic: this.fill(`traffic_${settings.workload}`, {}),
+        reserving: this.fill(`reserving_${estimate}`, { max_length }),
+        reservation_note: this.fill(`note_${estimate}`, {}),
         overhead: this.fill(settings.block_overhead ? "overhead_on" : "overhead_off", this.constants),
         ...this.side("contiguous", contiguous, capacity),
         ...this.side("paged", paged, capacity),
@@ -78,7 +84,6 @@
 
     side(kind, side, capacity) {
       const [low, median, high] = side.ttft;
-      const held = side.tokens.reduce((sum, tokens) => sum + tokens, 0);
       const words = {
         fit: this.count(side.requests),
         share: this.percent(side.share),
@@ -87,12 +92,11 @@
         ttft_band: this.fill("band", { low: this.significant(low), high: this.significant(high) }),
         sustained: this.fill("rate", { count: side.sustained.toFixed(1) }),
         sustained_value: side.sustained.toFixed(1),
-        running: this.count(side.tokens.length),
+        running: this.count(side.running),
         waiting: this.count(side.waiting),
-        free_fit: this.count(side.free),
-        token_share: this.percent(held / capacity),
-        empty_share: this.percent((side.reserved - held) / capacity),
-        free_share: this.percent(1 - side.reserved / capacity),
+        token_share: this.percent(side.cached / capacity),
+        empty_share: this.percent((side.held - side.cached) / capacity),
+        free_share: this.percent(1 - side.held / capacity),
       };
       return Object.fromEntries(
         Object.entries(words).map(([name, text]) => [`${kind}_${name}`, text]),

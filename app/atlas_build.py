@@ -44,10 +44,10 @@ class Plan:
     def constants(self) -> dict[str, Any]:
         """Everything that the atlas depends on beside its axes and the code of ``kvsim``."""
         model, gpu = SERVER.model, SERVER.gpu
-        lengths = allocations.lengths("exponential", 2)
-        assert isinstance(lengths, kvsim.ExponentialLengths)
+        exponential = kvsim.ExponentialLengths()
         return {
             "workload": self.workload,
+            "server": repr(SERVER),
             "model": model.name,
             "gpu": gpu.name,
             "cache_bytes": SERVER.cache_bytes,
@@ -58,8 +58,8 @@ class Plan:
             "compute_share": gpu.compute_share,
             "bandwidth_share": gpu.bandwidth_share,
             "pass_overhead_s": gpu.pass_overhead_s,
-            "mean_prompt_tokens": lengths.mean_prompt_tokens,
-            "mean_output_tokens": lengths.mean_output_tokens,
+            "mean_prompt_tokens": exponential.mean_prompt_tokens,
+            "mean_output_tokens": exponential.mean_output_tokens,
             "replications": self.replications,
             "band": BAND,
             "duration_s": PLATE_DURATION_S,
@@ -69,7 +69,8 @@ class Plan:
 
     def fingerprint(self) -> str:
         """Fingerprint of an atlas that this code would build now."""
-        return fingerprint(self.constants() | {"axes": self.axes}, MODULES)
+        simulated = repr(self.positions())  # allocations and lengths, with all their settings
+        return fingerprint(self.constants() | {"axes": self.axes, "jobs": simulated}, MODULES)
 
     def lengths(self) -> list[kvsim.Lengths]:
         """The distribution of lengths at each maximum length."""

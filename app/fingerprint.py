@@ -1,61 +1,71 @@
-"""Which model code and constants an atlas was built from."""
+"""Which model code and constants a file of results was computed with."""
 
 import ast
 import hashlib
-import io
 import json
-import tokenize
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-_SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+# Their presets do not count: the one in use is among the constants.
+_PRESETS = ("hardware", "model")
 
 
 def fingerprint(constants: dict[str, Any], modules: tuple[str, ...]) -> str:
     """Hash constants and what ``modules`` of ``kvsim`` do, with all that they import from it.
 
-    Comments and docstrings do not count: rewording one leaves every figure as it is. Nor do the
-    data of :mod:`kvsim.data`, which never change.
+    Comments, docstrings and layout do not count: changing them leaves every figure as it is. The
+    same code has the same fingerprint under every version of Python.
     """
     digest = hashlib.sha256(json.dumps(constants, sort_keys=True).encode())
-    for name in sorted(_closure(modules)):
-        digest.update(f"{name}\n{_code(_source(name))}\n".encode())
+    for module in sorted(_closure(modules)):
+        digest.update(f"{module} {_meaning(_tree(module))}\n".encode())
+    for table in sorted(files("kvsim").joinpath("data").iterdir(), key=lambda each: each.name):
+        digest.update(table.read_bytes())
     return digest.hexdigest()
 
 
-def _source(module: str) -> str:
-    return files("kvsim").joinpath(f"{module}.py").read_text("utf-8")
+def _tree(module: str) -> ast.Module:
+    tree = ast.parse(files("kvsim").joinpath(f"{module}.py").read_text("utf-8"))
+    if module in _PRESETS:
+        tree.body = [each for each in tree.body if not isinstance(each, ast.Assign)]
+    return tree
 
 
-def _closure(roots: tuple[str, ...]) -> set[str]:
-    """Return the modules of ``kvsim`` that some of them import, and these themselves."""
+def _closure(modules: tuple[str, ...]) -> set[str]:
+    """Return modules of ``kvsim``, and all that they import from it."""
     found: set[str] = set()
-    ahead = list(roots)
+    ahead = list(modules)
     while ahead:
         module = ahead.pop()
         if module not in found:
             found.add(module)
-            ahead.extend(_imports(module))
+            ahead.extend(_imports(_tree(module)))
     return found
 
 
-def _imports(module: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(_source(module))):
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "kvsim":
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kvsim."):
             yield str(node.module).removeprefix("kvsim.")
 
 
-def _code(source: str) -> str:
-    """Return the source without comments, docstrings, and white space."""
-    kept = []
-    statement_starts = True
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        docstring = statement_starts and token.type == tokenize.STRING
-        if token.type not in _SILENT and not docstring:
-            kept.append("".join(token.string.split()))
-        statement_starts = token.type in _SILENT or (statement_starts and docstring)
-    # Python 3.12 splits f-strings into several tokens, so tokens are not told apart.
-    return "".join(kept)
+def _meaning(node: object) -> object:
+    """Write a syntax tree without docstrings, and without what some versions leave empty."""
+    if isinstance(node, list):
+        return [_meaning(each) for each in node if not _is_text(each)]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+    return type(node).__name__, [(name, _meaning(value)) for name, value in fields]
+
+
+def _is_text(node: object) -> bool:
+    """Whether a statement is a string that nobody uses: a docstring."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

@@ -64,8 +64,8 @@ def render(
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    ``atlases`` are those of the workloads, ``files`` the addresses of theirs and of the films. The page opens at the settings
-    ``start``, or at the plate's own.
+    ``atlases`` are those of the workloads, ``files`` the addresses of theirs and of the films. The
+    page opens at the settings ``start``, or at the plate's own.
     """
     start = start or Settings()
     atlas = atlases[Settings().workload]

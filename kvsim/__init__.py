@@ -18,6 +18,7 @@ from kvsim.curve import (
 from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
+from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
@@ -49,6 +50,7 @@ __all__ = [
     "Lengths",
     "Model",
     "Paged",
+    "Passes",
     "Place",
     "Placement",
     "Requests",

@@ -91,7 +91,7 @@ class Contiguous(InOnePiece):
     max_length: int = 8192
 
     def __post_init__(self) -> None:
-        checks.whole("max_length", self.max_length, least=2)
+        checks.keep(self, checks.length, "max_length")
 
     @property
     def unit_tokens(self) -> int:
@@ -141,8 +141,8 @@ class Paged:
     watermark: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.whole("block_size", self.block_size)
-        checks.not_negative("block_overhead", self.block_overhead)
+        checks.keep(self, checks.whole, "block_size")
+        checks.keep(self, checks.not_negative, "block_overhead")
         if self.preemption not in ("recompute", "swap"):
             raise ValueError(f"preemption is {self.preemption!r}: choose 'recompute' or 'swap'.")
         if not 0 <= checks.finite_number("watermark", self.watermark) < 1:
@@ -183,12 +183,12 @@ class Paged:
 
     def check(self, requests: Requests, server: Server) -> None:
         """Refuse requests that exceed an empty cache, and prompts that no pass may hold."""
-        remedy = "enlarge the cache or lower the watermark." if self.watermark else "or enlarge it."
+        or_lower = " or lower the watermark" if self.watermark else ""
         refuse_first(
             self.units_held(requests.final_tokens),
             self.units(server) - self.reserve(server),
-            "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten it, "
-            + remedy,
+            "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten the "
+            f"request, enlarge the cache{or_lower}.",
         )
         refuse_long_prefills(requests, server)
 

@@ -32,7 +32,7 @@ class BinnedLengths:
     def __post_init__(self) -> None:
         if self.table not in TABLES:
             raise ValueError(f"table is {self.table!r}: choose one of {', '.join(TABLES)}.")
-        checks.whole("max_length", self.max_length, least=2)
+        checks.keep(self, checks.length, "max_length")
 
     def draw(
         self, prompts: np.random.Generator, outputs: np.random.Generator, count: int

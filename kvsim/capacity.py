@@ -23,13 +23,18 @@ def capacity(server: Server, allocation: Allocation, lengths: Lengths) -> Capaci
     With c the cached tokens of a running request at a random pass, ``units / E[units held]``
     requests fit and ``E[c] / (unit tokens x E[units held])`` of their memory is in use. A block
     is a unit; so is a contiguous slot, of which everybody holds one. Raises ``ValueError`` if the
-    cache is smaller than one unit, and for other allocations: how many runs of blocks fit depends
-    on where the holes are.
+    cache is smaller than one unit, for lengths that exceed a slot, and for other allocations: how
+    many runs of blocks fit depends on where the holes are.
     """
     if not isinstance(allocation, Contiguous | Paged):
         raise ValueError(
             f"allocation is {allocation!r}: only Contiguous and Paged have a closed form, so "
             "simulate this one."
+        )
+    if isinstance(allocation, Contiguous) and lengths.max_length > allocation.max_length:
+        raise ValueError(
+            f"max_length of the lengths is {lengths.max_length:,}, but a slot has "
+            f"{allocation.max_length:,} tokens: cut the lengths or raise the slots' max_length."
         )
     pmf = lengths.cached_tokens_pmf()
     tokens = np.arange(len(pmf))

@@ -1,14 +1,20 @@
 """The door: what a value must be, and the one sentence that is said when it is not."""
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from numbers import Integral, Real
 
 
 def finite_number(name: str, value: object) -> float:
     """Return ``value`` as a finite float, or raise ``ValueError``."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    number = math.nan
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):
+            number = float(value)
+    if not math.isfinite(number):
         raise ValueError(f"{name} is {value!r}: it must be a finite number.")
-    return float(value)
+    return number
 
 
 def positive(name: str, value: object) -> float:
@@ -40,3 +46,14 @@ def whole(name: str, value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} is {value!r}: it must be a whole number of at least {least}.")
     return int(value)
+
+
+def length(name: str, value: object) -> int:
+    """Return ``value`` as an int of at least 2: a token of prompt and one of output."""
+    return whole(name, value, least=2)
+
+
+def keep(owner: object, check: Callable[[str, object], object], *names: str) -> None:
+    """Check fields of a frozen dataclass, and keep them as the plain numbers that they are."""
+    for name in names:
+        object.__setattr__(owner, name, check(name, getattr(owner, name)))

@@ -14,7 +14,7 @@ from kvsim.timeline import Timeline
 from kvsim.workload import FloatArray, IntArray, Lengths, Requests
 
 PLATE_SEED = 20230923
-PLATE_REPLICATIONS = 16
+DEFAULT_REPLICATIONS = 16
 PLATE_DURATION_S = 60.0
 SATURATED_REQUESTS = 4000
 BAND = (0.1, 0.9)  # quantiles over replications
@@ -34,6 +34,9 @@ class Traffic:
 
     def first(self, count: int, rate_per_s: float = np.inf) -> Requests:
         """Return the first ``count`` requests; at an infinite rate they all arrive at once."""
+        checks.whole("count", count, least=0)
+        if rate_per_s != np.inf:
+            checks.positive("rate_per_s", rate_per_s)
         gaps, prompts, outputs = (
             np.random.default_rng(
                 np.random.SeedSequence(self.seed, spawn_key=(self.replication, stream))
@@ -91,7 +94,7 @@ def ttft_curve(
     lengths: Lengths,
     rates_per_s: Sequence[float],
     *,
-    replications: int = PLATE_REPLICATIONS,
+    replications: int = DEFAULT_REPLICATIONS,
     duration_s: float = PLATE_DURATION_S,
     seed: int = PLATE_SEED,
 ) -> TtftCurve:
@@ -123,7 +126,7 @@ def sustained_rate(
     allocation: Allocation,
     lengths: Lengths,
     *,
-    replications: int = PLATE_REPLICATIONS,
+    replications: int = DEFAULT_REPLICATIONS,
     requests: int = SATURATED_REQUESTS,
     seed: int = PLATE_SEED,
 ) -> float:
@@ -137,10 +140,10 @@ def sustained_rate(
     seconds = 0.0
     for replication in range(checks.whole("replications", replications)):
         timeline = _saturated(server, allocation, lengths, requests, seed, replication)
-        start_s, end_s = _window_s(timeline)
-        finish_s = timeline.finish_s
-        completions += int(np.count_nonzero((finish_s > start_s) & (finish_s <= end_s)))
-        seconds += end_s - start_s
+        first, after = _window(timeline)
+        ended = timeline.stays.last_pass[~timeline.stays.evicted]
+        completions += int(np.count_nonzero((first <= ended) & (ended < after)))
+        seconds += timeline.pass_start_s(after) - timeline.pass_start_s(first)
     return completions / seconds
 
 
@@ -149,7 +152,7 @@ def saturated_capacity(
     allocation: Allocation,
     lengths: Lengths,
     *,
-    replications: int = PLATE_REPLICATIONS,
+    replications: int = DEFAULT_REPLICATIONS,
     requests: int = SATURATED_REQUESTS,
     seed: int = PLATE_SEED,
 ) -> Capacity:
@@ -162,9 +165,9 @@ def saturated_capacity(
     shares: list[FloatArray] = []
     for replication in range(checks.whole("replications", replications)):
         timeline = _saturated(server, allocation, lengths, requests, seed, replication)
-        first, last = np.searchsorted(timeline.pass_log.start_s, _window_s(timeline))
-        batches.append(timeline.pass_log.batch[first:last])
-        shares.append((timeline.pass_log.cached_tokens / timeline.held_tokens)[first:last])
+        counted = slice(*_window(timeline))
+        batches.append(timeline.pass_log.batch[counted])
+        shares.append((timeline.pass_log.cached_tokens / timeline.held_tokens)[counted])
     return Capacity(float(np.concatenate(batches).mean()), float(np.concatenate(shares).mean()))
 
 
@@ -181,14 +184,16 @@ def _saturated(
     return simulate(waiting, server, allocation)
 
 
-def _window_s(timeline: Timeline) -> tuple[float, float]:
-    """Return when a quarter of the requests has ended, and when the last one is admitted."""
-    count = len(timeline.requests)
-    start_s = float(np.sort(timeline.finish_s)[count // 4])
-    end_s = timeline.pass_start_s(int(timeline.stays.first_pass[-1]))
-    if end_s <= start_s:
+def _window(timeline: Timeline) -> tuple[int, int]:
+    """Return the first pass that counts, and the first after it that does not."""
+    stays = timeline.stays
+    ended = np.sort(stays.last_pass[~stays.evicted])
+    first = int(ended[len(ended) // 4]) + 1
+    # Nobody waits any more once the last stay has begun.
+    after = int(stays.first_pass[-1])
+    if after <= first:
         raise ValueError(
-            f"requests is {count}: they fit the cache before a quarter of them has ended, "
+            f"requests is {len(ended)}: they fit the cache before a quarter of them has ended, "
             "so nobody waits; use several times as many as fit at once."
         )
-    return start_s, end_s
+    return first, after

@@ -25,11 +25,9 @@ class GPU:
     pass_overhead_s: float = 0.2e-3
 
     def __post_init__(self) -> None:
-        for name in ("peak_flops", "peak_bandwidth", "pcie_bandwidth"):
-            checks.positive(name, getattr(self, name))
-        for name in ("compute_share", "bandwidth_share", "pcie_share"):
-            checks.share(name, getattr(self, name))
-        checks.not_negative("pass_overhead_s", self.pass_overhead_s)
+        checks.keep(self, checks.positive, "peak_flops", "peak_bandwidth", "pcie_bandwidth")
+        checks.keep(self, checks.share, "compute_share", "bandwidth_share", "pcie_share")
+        checks.keep(self, checks.not_negative, "pass_overhead_s")
 
     @property
     def effective_flops(self) -> float:

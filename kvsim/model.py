@@ -23,10 +23,10 @@ class Model:
     bytes_per_kv_element: float = 2
 
     def __post_init__(self) -> None:
-        for name in ("parameters", "bytes_per_parameter", "bytes_per_kv_element"):
-            checks.positive(name, getattr(self, name))
-        for name in ("layers", "attention_heads", "kv_heads", "head_dim"):
-            checks.whole(name, getattr(self, name))
+        checks.keep(
+            self, checks.positive, "parameters", "bytes_per_parameter", "bytes_per_kv_element"
+        )
+        checks.keep(self, checks.whole, "layers", "attention_heads", "kv_heads", "head_dim")
 
     @property
     def weight_bytes(self) -> float:
@@ -49,7 +49,7 @@ class Model:
         return 4 * self.layers * self.attention_heads * self.head_dim
 
 
-# Grattafiori et al., "The Llama 3 Herd of Models" (2024), table 3.
+# Shape: Grattafiori et al., "The Llama 3 Herd of Models" (2024), table 3. Parameters: model card.
 LLAMA_3_8B = Model(
     "Llama 3 8B", parameters=8.03e9, layers=32, attention_heads=32, kv_heads=8, head_dim=128
 )

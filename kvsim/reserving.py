@@ -38,8 +38,8 @@ class Reserving(InOnePiece, ABC):
     def __post_init__(self) -> None:
         if self.estimate not in get_args(Estimate):
             raise ValueError(f"estimate is {self.estimate!r}: choose 'max', 'pow2' or 'oracle'.")
-        checks.whole("max_length", self.max_length, least=2)
-        checks.whole("block_size", self.block_size)
+        checks.keep(self, checks.length, "max_length")
+        checks.keep(self, checks.whole, "block_size")
 
     @property
     def unit_tokens(self) -> int:

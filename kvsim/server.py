@@ -31,7 +31,7 @@ class Server:
         for name, kind in (("model", Model), ("gpu", GPU)):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{name} is {getattr(self, name)!r}: give a {kind.__name__}.")
-        checks.positive("cache_bytes", self.cache_bytes)
+        checks.keep(self, checks.positive, "cache_bytes")
         if self.capacity_tokens < 1:
             raise ValueError(
                 f"cache_bytes is {self.cache_bytes!r}: it must hold at least one token of "
@@ -39,7 +39,7 @@ class Server:
             )
         for name in ("max_num_seqs", "max_batched_tokens"):
             if getattr(self, name) is not None:
-                checks.whole(name, getattr(self, name))
+                checks.keep(self, checks.whole, name)
 
     @property
     def capacity_tokens(self) -> int:

@@ -80,7 +80,8 @@ def _lengths(name: str, values: ArrayLike) -> IntArray:
 def _refuse_first(name: str, values: NDArray[Any], bad: NDArray[np.bool_], must_be: str) -> None:
     if bad.any():
         first = int(bad.argmax())
-        raise ValueError(f"{name} of request {first} is {values[first]:g}: it must be {must_be}.")
+        value = values[first].item()
+        raise ValueError(f"{name} of request {first} is {value!r}: it must be {must_be}.")
 
 
 class Lengths(Protocol):
@@ -113,9 +114,8 @@ class ExponentialLengths:
     max_length: int = 8192
 
     def __post_init__(self) -> None:
-        checks.positive("mean_prompt_tokens", self.mean_prompt_tokens)
-        checks.positive("mean_output_tokens", self.mean_output_tokens)
-        checks.whole("max_length", self.max_length, least=2)
+        checks.keep(self, checks.positive, "mean_prompt_tokens", "mean_output_tokens")
+        checks.keep(self, checks.length, "max_length")
 
     def draw(
         self, prompts: np.random.Generator, outputs: np.random.Generator, count: int

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from socket import gethostname
 
 from kvsim.command import add_commands, add_workers, whole
 
-from .paths import ATLAS
+from .paths import STATIC
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,10 +30,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default="localhost",
         help="what to listen on; the default, localhost, is reached from this machine only",
     )
-    serve.set_defaults(run=lambda given: _serve(given.port, given.address))
+    serve.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a host from whose pages /panel may be reached, as host or host:port; repeatable",
+    )
+    serve.set_defaults(run=lambda given: _serve(given.port, given.address, given.allow_origin))
 
     atlas = commands.add_parser("atlas", help="simulate every position of the sliders again")
-    atlas.add_argument("--output", type=Path, default=ATLAS, help=f"default {ATLAS}")
+    atlas.add_argument(
+        "--output", type=Path, default=STATIC, metavar="FOLDER", help=f"default {STATIC}"
+    )
     add_workers(atlas)
     atlas.set_defaults(run=lambda given: _atlas(given.output, given.workers))
 
@@ -42,13 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _serve(port: int, address: str) -> int:
+def _serve(port: int, address: str, origins: list[str]) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .atlas import AtlasError
     from .serve import server
 
     try:
-        serving = server(port, address)
+        serving = server(port, address, origins)
     except AtlasError as error:
         return _fail(str(error))
     except OSError as error:
@@ -56,7 +66,9 @@ def _serve(port: int, address: str) -> int:
             f"Port {port} on {address} cannot be used ({error.strerror}): choose another with "
             "--port, or 0 for any that is free."
         )
-    print(f"The plate is at http://{address}:{serving.port}/ (stop with Ctrl-C).", flush=True)
+    # Every address of the machine has no name of its own.
+    host = gethostname() if address in ("0.0.0.0", "::", "") else address
+    print(f"The plate is at http://{host}:{serving.port}/ (stop with Ctrl-C).", flush=True)
     try:
         serving.run_until_shutdown()
     except KeyboardInterrupt:
@@ -64,20 +76,23 @@ def _serve(port: int, address: str) -> int:
     return 0
 
 
-def _atlas(output: Path, workers: int | None) -> int:
-    from .atlas_build import build
+def _atlas(folder: Path, workers: int | None) -> int:
+    from .atlas_build import PLANS, build
+    from .films import build as build_films
+    from .results import ATLASES, FILMS
 
-    if not output.parent.is_dir():
-        return _fail(f"There is no folder {output.parent} to write the atlas into: make it first.")
-    if output.is_dir():
-        return _fail(f"{output} is a folder: name the file that the atlas is to be written to.")
+    if not folder.is_dir():
+        return _fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
-        build(output, workers)
+        for workload, plan in PLANS.items():
+            build(plan, folder / ATLASES[workload].name, workers)
+        build_films(folder / FILMS.name)
     except OSError as error:
-        return _fail(f"The atlas cannot be written to {output} ({error.strerror}).")
+        return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:
         return _fail("Stopped; what is done is kept, and the same command goes on from there.")
-    print(f"{output}: {output.stat().st_size:,} bytes")
+    for path in (*ATLASES.values(), FILMS):
+        print(f"{folder / path.name}: {(folder / path.name).stat().st_size:,} bytes")
     return 0
 
 

@@ -7,7 +7,8 @@ from bokeh.util.paths import bokehjs_path
 
 from .atlas import Atlas
 from .page import render
-from .paths import ATLAS, FILMS, STATIC
+from .paths import STATIC
+from .results import ATLASES, FILMS
 from .settings import Settings
 
 STYLE = STATIC / "plate.css"
@@ -35,33 +36,46 @@ SCRIPTS = (
             "inspector",
             "stage",
             "tables",
+            "copying",
             "plate",
         )
     ),
 )
 
 
-def linked_page(atlas: Atlas, addresses: dict[Path, str]) -> str:
+def linked_page(atlases: dict[str, Atlas], addresses: dict[Path, str]) -> str:
     """Render the page with links to the addresses that a server gives its files."""
+    first = addresses[ATLASES[Settings().workload]]
     return render(
-        atlas,
+        atlases,
         styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">\n'
-        f'<link rel="preload" href="{addresses[ATLAS]}" as="fetch" crossorigin>',
+        f'<link rel="preload" href="{first}" as="fetch" crossorigin>',
         # Deferred: the text is painted before any of them has loaded.
         scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
-        files={"atlas": addresses[ATLAS], "films": addresses[FILMS], "film": FILM_ADDRESS},
+        files={
+            "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
+            "films": addresses[FILMS],
+            "film": FILM_ADDRESS,
+        },
     )
 
 
-def inlined_page(atlas: Atlas, start: Settings | None = None) -> str:
-    """Render the page with everything inside, so that it asks for nothing."""
+def inlined_page(atlases: dict[str, Atlas], start: Settings) -> str:
+    """Render the page with everything inside, so that it asks for nothing.
+
+    It offers the workload that it starts with and the plate's own.
+    """
+    workloads = {Settings().workload, start.workload}
     return render(
-        atlas,
+        atlases,
         styles=f"<style>\n{STYLE.read_text('utf-8')}</style>",
         scripts="\n".join(
             f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS
         ),
-        files={"atlas": _data_address(ATLAS), "films": _data_address(FILMS)},
+        files={
+            "atlases": {each: _data_address(ATLASES[each]) for each in sorted(workloads)},
+            "films": _data_address(FILMS),
+        },
         start=start,
     )
 

@@ -19,7 +19,8 @@ SERIF = (
 )
 TEXT_SIZE = "14px"
 KINDS = ("contiguous", "paged")
-LEAST_TTFT_S, MOST_TTFT_S = 0.001, 1200.0
+LEAST_TTFT_S, MOST_TTFT_S = 0.001, 3000.0
+HANDLE_PX = 28  # a strip above the plot, for the handle of the marker
 _TICKS_S = {0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", 100: "100", 1000: "1\u202f000"}
 
 
@@ -71,17 +72,16 @@ def _text(plot: figure, source: ColumnDataSource, colour: str, **options: Any) -
         text_baseline="middle",
         **{"text_font_size": TEXT_SIZE, **options},
     )
-    _paint(text, text_color=colour)
+    # A halo keeps lines that cross a label from striking it out.
+    text.glyph.background_fill_alpha = 0.75
+    _paint(text, text_color=colour, background_fill_color="paper")
 
 
 LABEL_COLUMNS = ("x", "y", "text", "dx", "dy", "align")
 
 
 def capacity_chart(most_requests: float) -> figure:
-    """Two bars, as long as requests fit; what is in use fills each from below.
-
-    Their areas compare too: a bar's thickness is the memory reserved for a request.
-    """
+    """Two bars, as long as requests fit, and filled from below as far as memory is in use."""
     plot = _blank_figure(
         name="capacity",
         x_range=Range1d(start=0, end=most_requests),
@@ -121,6 +121,7 @@ def ttft_chart(most_rate: float) -> figure:
         y_range=Range1d(start=LEAST_TTFT_S, end=MOST_TTFT_S),
         y_axis_type="log",
         x_axis_label="request rate, requests/s",
+        min_border_top=HANDLE_PX,
     )
     plot.xaxis.ticker = FixedTicker(ticks=list(range(0, int(most_rate) + 1, 10)))
     plot.yaxis.ticker = FixedTicker(ticks=list(_TICKS_S))

@@ -6,7 +6,6 @@ costs it a session.
 
 import json
 from collections.abc import Mapping
-from datetime import date
 from importlib.metadata import version
 from typing import Any
 
@@ -20,6 +19,8 @@ from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
 from .settings import Choice, Settings, choices
+
+YEAR = "2026"  # of this version, for the citation
 
 
 def controls(start: Settings) -> list[dict[str, Any]]:
@@ -52,6 +53,8 @@ def _shown(name: str, choice: Choice, value: Any) -> str:
     """Write a value beside its control."""
     if choice.kind == "select":
         return words.fill(f"{name}_{value}")
+    if choice.kind == "switch":
+        return words.fill("on" if value else "off")
     return words.tokens(value) if choice.unit == "tokens" else words.rate(value)
 
 
@@ -89,7 +92,7 @@ def render(
     return environment.get_template("plate.html").render(
         controls=described,
         default=default,
-        constant=constants | {"version": version("kvsim"), "year": str(date.today().year)},
+        constant=constants | {"version": version("kvsim"), "year": YEAR},
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(

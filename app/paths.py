@@ -5,9 +5,3 @@ from pathlib import Path
 APP = Path(__file__).resolve().parent
 TEMPLATES = APP / "templates"
 STATIC = next(folder for folder in (APP / "static", APP.parent / "static") if folder.is_dir())
-FILMS = "films.bin"
-
-
-def atlas_name(workload: str) -> str:
-    """Return the name of a workload's atlas."""
-    return f"atlas-{workload}.bin"

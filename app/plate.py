@@ -5,22 +5,21 @@ from html import escape
 import panel as pn
 
 from .assets import inlined_page
-from .atlas import load
-from .paths import ATLAS
-from .settings import Settings
+from .results import load_atlases
+from .settings import NAMES, Settings
 
 
 class Plate(Settings, pn.viewable.Viewer):
     """The whole page in a frame, opened at this object's settings: ``Plate(block_size=64)``.
 
     The sliders are native inputs within the frame and answer there, with or without a server.
-    Raises ``AtlasError`` when shown if the atlas is missing or damaged.
+    Raises ``AtlasError`` when shown if results are missing, damaged or from other model code.
     """
 
     def __panel__(self) -> pn.viewable.Viewable:
         """Return the frame."""
-        start = Settings(**{name: getattr(self, name) for name in Settings.param if name != "name"})
-        page = escape(inlined_page(load(ATLAS), start), quote=True)
+        start = Settings(**{name: getattr(self, name) for name in NAMES})
+        page = escape(inlined_page(load_atlases(), start), quote=True)
         return pn.pane.HTML(
             f'<iframe title="Running Out of Cache" srcdoc="{page}" '
             'style="width: 100%; height: 100%; border: 0"></iframe>',

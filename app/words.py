@@ -33,7 +33,7 @@ def significant(number: float) -> str:
     if number >= 9.95 or number == 0:
         return count(number)
     decimals = 1
-    while decimals < 4 and number < 10 ** (1 - decimals):
+    while decimals < 4 and number < 9.95 * 10**-decimals:
         decimals += 1
     return fixed(number, decimals)
 
@@ -115,6 +115,9 @@ def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]
         (False, True): "paged",
         (True, True): "both",
     }[reading.contiguous.queue_grows, reading.paged.queue_grows]
+    gained = reading.paged.sustained_per_s / reading.contiguous.sustained_per_s
+    verdict = "more" if gained > 1.05 else "same" if gained > 0.95 else "less"
+    known["verdict"] = fill(f"verdict_{verdict}")
     known["finding_ttft"] = fill(f"finding_ttft_{growing}", **known)
     for name in ("finding_capacity", "finding_cache", "assumptions"):
         known[name] = fill(name, **known)

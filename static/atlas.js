@@ -2,10 +2,26 @@
 (function (kvsim) {
   "use strict";
 
-  /** Open the bytes of an atlas; rejects if they are damaged. */
-  kvsim.openAtlas = async function (bytes) {
-    const { header, arrays } = await kvsim.openContainer(bytes);
-    return new Atlas(header, arrays);
+  /** The atlases of the workloads that the page offers; each is fetched when it is first wanted. */
+  kvsim.Atlases = class {
+    constructor(addresses) {
+      this.addresses = addresses;
+      this.opened = {};
+    }
+
+    has(workload) {
+      return workload in this.addresses;
+    }
+
+    /** Make a workload's atlas the current one; rejects if it cannot be had. */
+    async open(workload) {
+      if (!this.opened[workload]) {
+        const bytes = await kvsim.bytesAt(this.addresses[workload]);
+        const { header, arrays } = await kvsim.openContainer(bytes);
+        this.opened[workload] = new Atlas(header, arrays);
+      }
+      this.current = this.opened[workload];
+    }
   };
 
   class Atlas {

@@ -22,7 +22,12 @@
 
     repaint() {
       const suffixes = { tokens: "", other: "-tint", future: "-soft", empty: "-empty", hatch: "-tint" };
-      this.colours = { free: channels(kvsim.colour("free")), chosen: channels(kvsim.colour("ink")) };
+      this.colours = {
+        free: channels(kvsim.colour("free")),
+        hole: channels(kvsim.colour("ink-soft")),
+        blank: channels(kvsim.colour("paper")),
+        chosen: channels(kvsim.colour("ink")),
+      };
       for (const [use, suffix] of Object.entries(suffixes)) {
         this.colours[use] = channels(kvsim.colour(this.kind + suffix));
       }
@@ -81,11 +86,6 @@
       if (column < 0 || column >= columns || row < 0 || row >= lines || down >= line) return -1;
       const pixel = (row * columns + column) * line + down;
       return Math.floor((pixel * this.scene.capacity) / (columns * line * lines));
-    }
-
-    /** Tokens that one line of the drawing stands for. */
-    get tokensPerLine() {
-      return this.scene.capacity / this.layout.lines;
     }
   };
 

@@ -5,6 +5,7 @@
   const KINDS = ["contiguous", "paged"];
   const SUSTAINED_ROWS_S = { contiguous: 0.0052, paged: 0.0019 }; // strip below the least TTFT
 
+  const WIDTH_OF_LETTER_PX = 8; // of bold text, generously
   const PROMISES_TO_PAINT = 100; // many more than Bokeh's chain has links
 
   kvsim.Charts = class {
@@ -71,6 +72,7 @@
       const chosen = reading.settings.rate;
       const most = rates[rates.length - 1];
       const higher = reading.contiguous.ttft[1] >= reading.paged.ttft[1] ? "contiguous" : "paged";
+      const alike = words.contiguous_ttft === words.paged_ttft;
       this.fill("chosen_rate", { x: [chosen] });
       for (const kind of KINDS) {
         const { curve, ttft, sustained } = reading[kind];
@@ -83,11 +85,13 @@
           steady: median.map((y, index) => (rates[index] <= sustained ? y : NaN)),
           growing: median.map((y, index) => ((rates[index + 1] ?? most) > sustained ? y : NaN)),
         });
+        const name = alike ? (kind === higher ? "" : "point_both") : `point_${kind}`;
+        const text = name && this.words.fill(name, words);
         this.label(`chosen_${kind}`, {
           rate: chosen,
-          ...this.beside(chosen, most, kind === higher),
           y: ttft[1],
-          text: this.words.fill(`point_${kind}`, words),
+          text,
+          ...this.beside(chosen, text, kind === higher),
         });
         const late = sustained > 0.7 * most;
         this.label(`sustained_${kind}`, {
@@ -102,13 +106,18 @@
     }
 
     /** Where a point's label hangs: curves rise to the right, so there is room above and before the
-        higher one, and below and after the lower one, up to the edge. */
-    beside(rate, most, higher) {
-      if (higher && rate > 0.32 * most) return { x: rate, dx: -9, dy: -12, align: "right" };
-      if (!higher && rate > 0.8 * most) {
-        return { x: this.views.ttft.model.x_range.end, dx: 0, dy: 16, align: "right" };
+        higher one, and below and after the lower one, as far as the edges of the plot allow. */
+    beside(rate, text, higher) {
+      const axis = this.rateAxis();
+      const room = WIDTH_OF_LETTER_PX * text.length + 9;
+      const before = axis.position(rate) - axis.position(0);
+      const after = axis.position(this.views.ttft.model.x_range.end) - axis.position(rate);
+      if (higher && before > room && rate > 12) {
+        return { x: rate, dx: -9, dy: -12, align: "right" };
       }
-      return { x: rate, dx: 9, dy: higher ? -12 : 13, align: "left" };
+      if (after > room) return { x: rate, dx: 9, dy: higher ? -16 : 14, align: "left" };
+      const { end } = this.views.ttft.model.x_range;
+      return { x: end, dx: 0, dy: higher ? -14 : 17, align: "right" };
     }
 
     label(source, label) {

@@ -52,6 +52,20 @@
       this.dispatchEvent(new Event("change"));
     }
 
+    /** Put one control at a value, without telling. */
+    choose(name, value) {
+      const { values } = this.table.find((control) => control.name === name);
+      this.inputs[name].selectedIndex = values.indexOf(value);
+    }
+
+    /** Leave out of a list what the page cannot show. */
+    offerOnly(name, possible) {
+      const { values } = this.table.find((control) => control.name === name);
+      values.forEach((value, index) => {
+        this.inputs[name].options[index].disabled = !possible(value);
+      });
+    }
+
     /** Write the value beside its slider, and where a screen reader looks for it. */
     show(control) {
       const input = this.inputs[control.name];

@@ -27,16 +27,12 @@
 
     /** The film of one allocation at settings that are kept. */
     film(kind, settings) {
-      const [overhead, size, length, rate] = [
-        "block_overhead",
-        "block_size",
-        "max_length",
-        "rate",
-      ].map((name) => this.axes[name].indexOf(settings[name]));
+      const index = (name) => this.axes[name].indexOf(settings[name]);
+      const length = index("max_length");
       const number =
         kind === "paged"
-          ? this.arrays.paged_film.at(overhead, size, length, rate)
-          : this.arrays.contiguous_film.at(length, rate);
+          ? this.arrays.paged_film.at(index("block_overhead"), index("block_size"), length, index("rate"))
+          : this.arrays.contiguous_film.at(index("reservation"), length, index("rate"));
       const row = (table) => {
         const [, count] = table.shape;
         return table.values.subarray(length * count, (length + 1) * count);
@@ -48,6 +44,10 @@
         evictedPass: this.column("evicted_pass", "evicted", number),
         clockPass: this.column("clock_pass", "clock_pass", number),
         clockTick: this.column("clock_tick", "clock_pass", number),
+        runStart: this.column("run_start", "run_start", number),
+        runBlocks: this.column("run_blocks", "run_start", number),
+        runReserved: this.column("reserved", "run_start", number),
+        scattered: this.column("scattered", "scattered", number),
         tick: this.tick,
         arrival: this.arrays.unit_arrival_s.values.map((gap) => gap / settings.rate),
         prompt: row(this.arrays.prompt_tokens),

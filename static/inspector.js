@@ -97,7 +97,7 @@
         return words.fill(`${kind}_${waits ? "waits" : "absent"}`, {});
       }
       const { replay, tokens, held, place } = found;
-      return words.fill(`${kind}_holds`, {
+      return words.fill(replay.way === "runs" ? "contiguous_run_holds" : `${kind}_holds`, {
         produced: words.count(tokens - replay.prompt[this.chosen] + 1),
         output: words.count(replay.output[this.chosen]),
         tokens: words.tokens(tokens),

@@ -3,6 +3,7 @@
   "use strict";
 
   const NUMBER = /^[-+]?\d+(\.\d+)?$/;
+  const TRACKING = /^(utm_\w+|fbclid|gclid)$/; // put there by others, and no business of ours
   const MOST_NOTICES = 4;
   const MOST_CHARACTERS = 40;
 
@@ -21,6 +22,7 @@
       const position = {};
       const notices = [];
       for (const key of new Set(given.keys())) {
+        if (TRACKING.test(key)) continue;
         const control = this.controls.table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
@@ -36,7 +38,6 @@
           say("link_unknown", { keys });
           continue;
         }
-        if (values.length > 1) say("link_repeated", {});
         const text = values[0].trim();
         const number = NUMBER.test(text);
         const named = control.kind === "select";
@@ -44,6 +45,7 @@
         const index = control.values.indexOf(value);
         if (index >= 0) {
           position[control.name] = index;
+          if (new Set(values).size > 1) say("link_repeated", {});
         } else {
           say(number || named ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),

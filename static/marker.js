@@ -35,10 +35,11 @@
       const half = this.handle.offsetWidth / 2;
       const x = Math.min(Math.max(axis.position(this.rate) - left, half), width - half);
       this.handle.style.left = `${x}px`;
-      this.handle.style.top = `${axis.top - top}px`;
+      this.handle.style.top = `${axis.top - top - this.handle.offsetHeight}px`;
     }
 
     press(event) {
+      if (event.button || !event.isPrimary) return;
       const away = Math.abs(event.clientX - this.charts.rateAxis().position(this.rate));
       if (event.target !== this.handle && away > REACH_PX) return;
       event.preventDefault();

@@ -12,20 +12,22 @@
     const notice = document.getElementById("notice");
     const say = (...sentences) => (notice.textContent = sentences.join(" "));
 
-    let atlas;
+    const atlases = new kvsim.Atlases(page.files.atlases);
+    controls.offerOnly("workload", (workload) => atlases.has(workload));
+    const opened = link.read(location.search);
+    controls.move(opened.position);
     try {
-      atlas = await kvsim.openAtlas(await kvsim.bytesAt(page.files.atlas));
+      await atlases.open(controls.settings.workload);
     } catch (error) {
       say(words.fill("atlas_failed", { reason: error.message }));
       return;
     }
-    const rates = atlas.axes.rate;
+    const rates = atlases.current.axes.rate;
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
     const marker = new kvsim.Marker(charts, controls, rates);
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
-    const player = new kvsim.Player(words, drawings);
-    const stage = new kvsim.Stage(player, drawings, words);
+    const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
     const embedAddress = document.querySelector("[data-address]");
     const live = document.querySelectorAll("[data-live]");
 
@@ -33,7 +35,7 @@
     let linkTimer = 0;
     function update() {
       pending = 0;
-      const reading = atlas.reading(controls.position);
+      const reading = atlases.current.reading(controls.settings);
       const known = words.of(reading);
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(reading, known, rates);
@@ -42,14 +44,28 @@
       kvsim.fillTtftTable(reading, words, rates);
       embedAddress.textContent = link.write(controls.position);
     }
+    const updateSoon = () => (pending ||= requestAnimationFrame(update));
 
-    const opened = link.read(location.search);
-    controls.move(opened.position);
+    /** Another workload has an atlas of its own; until it is here, or if it cannot be had, the page
+        stays with the one that it has. */
+    async function changeWorkload() {
+      const wanted = controls.settings.workload;
+      try {
+        await atlases.open(wanted);
+        if (wanted === controls.settings.workload) updateSoon();
+      } catch (error) {
+        controls.choose("workload", atlases.current.constants.workload);
+        say(words.fill("workload_failed", { reason: error.message }));
+      }
+    }
+
     say(...opened.notices);
     update();
 
     controls.addEventListener("change", () => {
-      pending ||= requestAnimationFrame(update);
+      say();
+      if (controls.settings.workload === atlases.current.constants.workload) updateSoon();
+      else changeWorkload();
       clearTimeout(linkTimer);
       linkTimer = setTimeout(() => link.show(controls.position), LINK_DELAY_MS);
     });
@@ -57,37 +73,26 @@
       charts.repaint();
       Object.values(drawings).forEach((drawing) => drawing.repaint());
     });
-    new ResizeObserver(() => marker.put()).observe(marker.place);
+    new ResizeObserver(updateSoon).observe(marker.place);
 
     document.getElementById("reset").addEventListener("click", () => {
       controls.move(controls.defaults);
       say(words.fill("reset_done", {}));
     });
-    copyOnClick("copy-link", "link", () => {
+    kvsim.copyOnClick("copy-link", notice, words, "link", () => {
       link.show(controls.position);
       return link.write(controls.position);
     });
-    copyOnClick("copy-embed", "embed", () => document.getElementById("embed-line").textContent);
-
-    /** Copy a text to the clipboard, or say where to copy it by hand. */
-    function copyOnClick(id, what, text) {
-      document.getElementById(id).addEventListener("click", async () => {
-        const copied = text();
-        try {
-          await navigator.clipboard.writeText(copied);
-          say(words.fill(`${what}_copied`, {}));
-        } catch {
-          say(words.fill(`${what}_shown`, {}));
-        }
-      });
-    }
-
+    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
+      return document.getElementById("embed-line").textContent;
+    });
     document.documentElement.dataset.ready = "";
 
     // The films come last: everything else works without them.
     try {
       const films = await kvsim.openFilms(await kvsim.bytesAt(page.files.films));
-      stage.useFilms(films, page.files.film && ((settings) => link.query(page.files.film, settings)));
+      const maker = page.files.film;
+      stage.useFilms(films, maker && ((settings) => link.query(maker, settings)));
     } catch (error) {
       say(words.fill("films_failed", { reason: error.message }));
     }

@@ -4,6 +4,7 @@
 
   const KINDS = ["contiguous", "paged"];
   const LEAST_FRAME_MS = 30;
+  const RUN_BLOCK_TOKENS = 16; // of the blocks that Buddy and FirstFit divide the cache into
 
   kvsim.Player = class extends EventTarget {
     /** Dispatches "show" with every moment that it shows; see `moment`. */
@@ -40,12 +41,17 @@
     /** Show a reading of the atlas, with films of both caches or, without any, its last moment. */
     load(reading, films) {
       this.reading = reading;
+      const { settings, capacity } = reading;
+      const units = {
+        contiguous: settings.reservation === "slots" ? settings.max_length : RUN_BLOCK_TOKENS,
+        paged: settings.block_size,
+      };
+      this.units = units;
       this.replays = null;
       if (films) {
         this.replays = {};
         for (const kind of KINDS) {
-          const side = reading[kind];
-          this.replays[kind] = new kvsim.Replay(films[kind], kind, side.unit, reading.capacity);
+          this.replays[kind] = new kvsim.Replay(films[kind], kind, units[kind], capacity);
         }
       } else {
         this.run(false);
@@ -115,8 +121,13 @@
           this.states[kind] = replay.at(this.time);
           drawing.show(kvsim.replayScene(replay, this.states[kind], this.chosen));
         } else {
-          const side = this.reading[kind];
-          drawing.show(kvsim.stillScene(side, kind, this.reading.capacity));
+          const { capacity, settings } = this.reading;
+          const known = kind === "paged" || settings.reservation === "slots";
+          drawing.show(
+            known
+              ? kvsim.stillScene(this.reading[kind], kind, this.units[kind], capacity)
+              : kvsim.blankScene(capacity),
+          );
         }
       }
       this.dispatchEvent(new Event("show"));

@@ -23,15 +23,18 @@
 
   kvsim.Replay = class {
     /** `film` as kvsim.Films gives it; `unit` are the tokens of a slot or a block, `capacity` those
-        of the cache; a contiguous request holds one unit, a paged one as many as it fills. */
+        of the cache. A request holds one slot ("slots"), or as many blocks as it fills ("blocks"),
+        or the run of blocks that it reserved ("runs"). */
     constructor(film, kind, unit, capacity) {
-      Object.assign(this, film, { kind, unit, capacity });
+      Object.assign(this, film, { unit, capacity });
+      this.way = kind === "paged" ? "blocks" : film.runStart.length ? "runs" : "slots";
       this.units = Math.floor(capacity / unit);
       this.count = film.request.length;
       this.passes = film.clockPass[film.clockPass.length - 1] ?? 0;
       this.final = film.prompt.map((tokens, request) => tokens + film.output[request] - 1);
       this.stays();
-      this.place();
+      if (this.way === "runs") this.placeRuns();
+      else this.place();
     }
 
     /** First tokens and last pass of every stay; one that returns brings one token more. */
@@ -63,7 +66,22 @@
 
     /** Units that a stay holds in pass q. */
     held(stay, q) {
-      return this.kind === "paged" ? Math.ceil(this.tokens(stay, q) / this.unit) : 1;
+      if (this.way === "blocks") return Math.ceil(this.tokens(stay, q) / this.unit);
+      return this.way === "runs" ? this.runBlocks[stay] : 1;
+    }
+
+    /** Runs come with their addresses. */
+    placeRuns() {
+      this.places = Array.from(this.runStart, (start, stay) =>
+        Int32Array.from({ length: this.runBlocks[stay] }, (_, index) => start + index),
+      );
+    }
+
+    /** Whether the head of the queue waits in pass q although enough is free: in holes too small. */
+    isScattered(q) {
+      let changes = 0;
+      while (changes < this.scattered.length && this.scattered[changes] <= q) changes++;
+      return changes % 2 === 1;
     }
 
     /** Hand out addresses through the whole film. A stay's units never move, so a list of each
@@ -89,7 +107,7 @@
           else this.leave(list, stay, q);
         }
         if (gone.length) running = running.filter((stay) => this.lastPass[stay] >= q);
-        if (this.kind === "paged") {
+        if (this.way === "blocks") {
           for (const stay of running) {
             const held = this.held(stay, q);
             if (held === this.held(stay, q - 1)) continue;
@@ -193,23 +211,30 @@
       return waiting;
     }
 
-    /** What the cache's tokens are, in the paper's terms; they add up to the capacity. */
+    /** What the tokens of the cache are used for, in the paper's terms (kvsim/accounting.py); they
+        add up to the capacity. */
     parts(q, running) {
-      const parts = { tokens: 0, reserved: 0, internal: 0, ends: 0, free: 0 };
+      const parts = { tokens: 0, reserved: 0, internal: 0, ends: 0, rounding: 0, external: 0, free: 0 };
       for (const stay of running) {
         const tokens = this.tokens(stay, q);
+        const reserved = this.reservedBy(stay, tokens);
+        const used = Math.min(reserved, this.lengthOf(stay)); // sooner or later
+        const whole = Math.ceil(reserved / this.unit) * this.unit;
         parts.tokens += tokens;
-        if (this.kind === "paged") {
-          parts.ends += this.held(stay, q) * this.unit - tokens;
-        } else {
-          const length = this.lengthOf(stay);
-          parts.reserved += length - tokens;
-          parts.internal += this.unit - length;
-        }
+        parts.reserved += used - tokens;
+        parts.internal += reserved - used;
+        parts.ends += whole - reserved;
+        parts.rounding += this.held(stay, q) * this.unit - whole;
       }
-      const used = parts.tokens + parts.reserved + parts.internal + parts.ends;
-      parts.free = this.capacity - used;
+      const held = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
+      parts[this.isScattered(q) ? "external" : "free"] = this.capacity - held;
       return parts;
+    }
+
+    /** Tokens that a stay holds memory for, with so many cached. */
+    reservedBy(stay, tokens) {
+      if (this.way === "blocks") return tokens;
+      return this.way === "runs" ? this.runReserved[stay] : this.unit;
     }
   };
 })((window.kvsim ??= {}));

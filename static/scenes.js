@@ -6,7 +6,7 @@
 
   /** The cache in pass q of a replay, each unit where it lies; `chosen` is a request to point out. */
   kvsim.replayScene = function (replay, { q, running }, chosen) {
-    const { kind, unit, units, capacity } = replay;
+    const { way, unit, units, capacity } = replay;
     const owner = new Int32Array(units).fill(-1); // stay that holds each unit
     const order = new Int32Array(units); // which of the stay's units it is
     for (const stay of running) {
@@ -17,26 +17,28 @@
         order[place[index]] = index;
       }
     }
+    const free = replay.isScattered(q) ? "hole" : "free";
 
     function paint(strip) {
-      const edged = kind === "paged" && strip.tellsApart(unit);
+      const edged = way === "blocks" && strip.tellsApart(unit);
       for (let first = 0; first < units; ) {
         const stay = owner[first];
         let next = first + 1;
         if (stay < 0) {
           while (next < units && owner[next] < 0) next++;
-          strip.run("free", (next - first) * unit);
+          strip.run(free, (next - first) * unit);
         } else {
           const request = replay.request[stay];
           const use = request === chosen ? "chosen" : tone(request);
           const tokens = replay.tokens(stay, q);
-          if (kind === "paged") {
+          if (way === "blocks") {
             strip.block(use, Math.min(unit, tokens - order[first] * unit), unit, edged);
           } else {
-            const length = replay.lengthOf(stay);
+            next = first + replay.held(stay, q);
+            const future = Math.min(replay.reservedBy(stay, tokens), replay.lengthOf(stay)) - tokens;
             strip.run(use, tokens);
-            strip.run("future", length - tokens);
-            strip.run("empty", unit - length, true);
+            strip.run("future", future);
+            strip.run("empty", (next - first) * unit - tokens - future, true);
           }
         }
         first = next;
@@ -50,17 +52,23 @@
   };
 
   /** The end of the minute where there is no film: all requests one behind the other. */
-  kvsim.stillScene = function (side, kind, capacity) {
+  kvsim.stillScene = function (side, kind, unit, capacity) {
     function paint(strip) {
-      const edged = kind === "paged" && strip.tellsApart(side.unit);
+      const edged = kind === "paged" && strip.tellsApart(unit);
       side.tokens.forEach((held, request) => {
-        const filled = [...new Array(Math.ceil(held / side.unit)).keys()];
-        for (const index of filled) {
-          strip.block(tone(request), Math.min(side.unit, held - index * side.unit), side.unit, edged);
+        for (let left = held; left > 0; left -= unit) {
+          strip.block(tone(request), Math.min(left, unit), unit, edged);
         }
       });
       strip.run("free", Infinity);
     }
     return { capacity, paint, ownerOf: () => -1 };
   };
+
+  /** Nothing: where neither a film nor the requests' reservations are known. */
+  kvsim.blankScene = (capacity) => ({
+    capacity,
+    paint: (strip) => strip.run("blank", Infinity),
+    ownerOf: () => -1,
+  });
 })((window.kvsim ??= {}));

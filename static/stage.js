@@ -37,7 +37,8 @@
       } else if (shown?.rate === settings.rate) {
         this.say("");
       } else {
-        this.say(shown ? "film_rate" : "film_missing", shown);
+        const blank = settings.reservation !== "slots";
+        this.say(shown ? "film_rate" : blank ? "film_blank" : "film_missing", shown);
         if (this.address) this.asking = setTimeout(() => this.ask(settings), ASK_DELAY_MS);
       }
     }
@@ -76,17 +77,20 @@
       for (const kind of KINDS) {
         const moment = this.moment(kind);
         this.ledgers[kind].show(moment, capacity);
-        const { tokens, free } = moment.parts;
+        const { tokens, free, external = 0 } = moment.parts;
+        const notFree = capacity - free - external;
         Object.assign(fields, {
           [`${kind}_running`]: this.words.count(moment.running),
           [`${kind}_token_share`]: this.words.percent(tokens / capacity),
-          [`${kind}_empty_share`]: this.words.percent((capacity - tokens - free) / capacity),
-          [`${kind}_free_share`]: this.words.percent(free / capacity),
+          [`${kind}_empty_share`]: this.words.percent((notFree - tokens) / capacity),
+          [`${kind}_free_share`]: this.words.percent((free + external) / capacity),
         });
       }
       const clock = this.words.seconds(Math.round(this.player.time * 10) / 10);
       const known = { ...this.known, ...fields, clock };
-      this.finding.textContent = this.words.fill("finding_cache", known);
+      const scattered = this.player.replays && this.player.states.contiguous.parts.external > 0;
+      const holes = scattered ? ` ${this.words.fill("holes", {})}` : "";
+      this.finding.textContent = this.words.fill("finding_cache", known) + holes;
       for (const kind of KINDS) {
         const label = this.words.fill(`drawing_${kind}`, known);
         this.drawings[kind].canvas.setAttribute("aria-label", label);
@@ -99,11 +103,10 @@
         const { parts, running, waiting } = states[kind];
         return { parts, running: running.length, waiting: waiting.length };
       }
-      const { tokens, reserved, waiting } = this.reading[kind];
-      const held = tokens.reduce((sum, each) => sum + each, 0);
+      const { cached, held, running, waiting } = this.reading[kind];
       const empty = kind === "paged" ? "ends" : "empty";
-      const free = this.reading.capacity - reserved;
-      return { parts: { tokens: held, [empty]: reserved - held, free }, running: tokens.length, waiting };
+      const free = this.reading.capacity - held;
+      return { parts: { tokens: cached, [empty]: held - cached, free }, running, waiting };
     }
   };
 })((window.kvsim ??= {}));

@@ -25,7 +25,7 @@
     significant(number) {
       if (number >= 9.95 || number === 0) return this.count(number);
       let decimals = 1;
-      while (decimals < 4 && number < 10 ** (1 - decimals)) decimals++;
+      while (decimals < 4 && number < 9.95 * 10 ** -decimals) decimals++;
       return number.toFixed(decimals);
     }
 
@@ -72,6 +72,9 @@
       const growing = contiguous.queueGrows
         ? paged.queueGrows ? "both" : "contiguous"
         : paged.queueGrows ? "paged" : "steady";
+      const gained = paged.sustained / contiguous.sustained;
+      const verdict = gained > 1.05 ? "more" : gained > 0.95 ? "same" : "less";
+      known.verdict = this.fill(`verdict_${verdict}`, {});
       known.finding_ttft = this.fill(`finding_ttft_${growing}`, known);
       for (const name of ["finding_capacity", "finding_cache", "assumptions"]) {
         known[name] = this.fill(name, known);

@@ -1,0 +1,90 @@
+"""What the server answers: prepared files as they are, and films of any settings."""
+
+import asyncio
+import gzip
+import hashlib
+from functools import lru_cache
+from typing import Any
+
+from tornado.web import RequestHandler
+
+from .films import make_films, to_bytes
+from .settings import Choice, choices
+
+
+class Asset:
+    """A file as it is sent: its type, its bytes plain and compressed, and a tag of its content."""
+
+    def __init__(self, content_type: str, body: bytes) -> None:
+        self.content_type = content_type
+        self.body = body
+        self.zipped = gzip.compress(body, 9, mtime=0)
+        self.tag = hashlib.sha256(body).hexdigest()[:16]
+
+
+class AssetHandler(RequestHandler):
+    """Sends prepared assets; one whose path names its content never goes stale."""
+
+    def initialize(self, assets: dict[str, Asset]) -> None:
+        """Take the assets by path."""
+        self.assets = assets
+
+    def get(self, path: str) -> None:
+        """Send one, compressed if the reader takes that, or a sentence if there is none."""
+        asset = self.assets.get(path)
+        if asset is None:
+            self.set_status(404)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish("There is nothing at this address; the plate is at /.\n")
+            return
+        lasting = asset.tag in path
+        self.set_header("Content-Type", asset.content_type)
+        self.set_header("Cache-Control", "max-age=31536000, immutable" if lasting else "no-cache")
+        self.set_header("Vary", "Accept-Encoding")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        # A page in a sandboxed frame has no origin; what is here is for everybody.
+        self.set_header("Access-Control-Allow-Origin", "*")
+        self.set_header("Etag", f'"{asset.tag}"')
+        if self.check_etag_header():
+            self.set_status(304)
+            self.finish()
+        elif "gzip" in self.request.headers.get("Accept-Encoding", ""):
+            self.set_header("Content-Encoding", "gzip")
+            self.finish(asset.zipped)
+        else:
+            self.finish(asset.body)
+
+    def head(self, path: str) -> None:
+        """Send the headers alone."""
+        self.get(path)
+
+
+class FilmHandler(RequestHandler):
+    """Makes the films of any settings that the controls offer: ``film?block=16&rate=17&...``."""
+
+    async def get(self) -> None:
+        """Send them in the form of the kept ones, or say what is wrong with the settings."""
+        try:
+            chosen = tuple((name, self._value(choice)) for name, choice in choices())
+        except ValueError as error:
+            self.set_status(400)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(f"{error}\n")
+            return
+        films = await asyncio.to_thread(_film_bytes, chosen)
+        self.set_header("Content-Type", "application/octet-stream")
+        self.set_header("Cache-Control", "max-age=3600")
+        self.set_header("Access-Control-Allow-Origin", "*")
+        self.finish(films)
+
+    def _value(self, choice: Choice) -> Any:
+        text = self.get_query_argument(choice.key, choice.spell(choice.default))
+        for value in choice.objects:
+            if text == choice.spell(value):
+                return value
+        raise ValueError(f"{choice.key} is {text[:40]!r}: it can be {choice.allowed}.")
+
+
+@lru_cache(maxsize=256)
+def _film_bytes(chosen: tuple[tuple[str, Any], ...]) -> bytes:
+    return to_bytes(make_films({name: [value] for name, value in chosen}))

@@ -36,22 +36,29 @@
         this.say("film_loading");
       } else if (shown?.rate === settings.rate) {
         this.say("");
+      } else if (this.address) {
+        this.say(shown ? "film_rate" : "film_asked", shown);
+        this.asking = setTimeout(() => this.ask(settings, shown), ASK_DELAY_MS);
       } else {
-        const blank = settings.reservation !== "slots";
-        this.say(shown ? "film_rate" : blank ? "film_blank" : "film_missing", shown);
-        if (this.address) this.asking = setTimeout(() => this.ask(settings), ASK_DELAY_MS);
+        this.sayMissing(settings, shown);
       }
     }
 
+    sayMissing(settings, shown) {
+      const missing = settings.reservation === "slots" ? "film_missing" : "film_blank";
+      this.say(shown ? "film_rate" : missing, shown);
+    }
+
     /** Fetch the film of exactly these settings, and show it unless the controls have moved on. */
-    async ask(settings) {
+    async ask(settings, shown) {
       try {
         const films = await kvsim.openFilms(await kvsim.bytesAt(this.address(settings)));
         if (settings !== this.reading.settings) return;
         this.put(films, settings);
         this.say("");
       } catch {
-        // Without a server the nearest kept film stays, and the note says which one it is.
+        // The server is gone: what is kept stays, and the note says what it is.
+        if (settings === this.reading.settings) this.sayMissing(settings, shown);
       }
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kvsim.command import add_commands, add_workers, whole
 
-from .paths import ATLAS
+from .paths import ATLAS, PAPER
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,10 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     serve.set_defaults(run=lambda given: _serve(given.port, given.address))
 
-    atlas = commands.add_parser("atlas", help="simulate every position of the sliders again")
-    atlas.add_argument("--output", type=Path, default=ATLAS, help=f"default {ATLAS}")
+    atlas = commands.add_parser(
+        "atlas", help="simulate every position of the sliders, and the paper's figures, again"
+    )
+    what = atlas.add_mutually_exclusive_group()
+    what.add_argument("--output", type=Path, default=ATLAS, help=f"default {ATLAS}")
+    what.add_argument(
+        "--only-paper",
+        action="store_true",
+        help="the paper's figures alone, which takes a minute at most",
+    )
     add_workers(atlas)
-    atlas.set_defaults(run=lambda given: _atlas(given.output, given.workers))
+    atlas.set_defaults(run=lambda given: _atlas(given.output, given.workers, given.only_paper))
 
     add_commands(commands)
     given = parser.parse_args(arguments)
@@ -45,11 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(port: int, address: str) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .atlas import AtlasError
+    from .paper_store import PaperError
     from .serve import server
 
     try:
         serving = server(port, address)
-    except AtlasError as error:
+    except (AtlasError, PaperError) as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(
@@ -64,20 +73,24 @@ def _serve(port: int, address: str) -> int:
     return 0
 
 
-def _atlas(output: Path, workers: int | None) -> int:
+def _atlas(output: Path, workers: int | None, only_paper: bool) -> int:
+    from . import paper_store
     from .atlas_build import build
 
     if not output.parent.is_dir():
         return _fail(f"There is no folder {output.parent} to write the atlas into: make it first.")
     if output.is_dir():
         return _fail(f"{output} is a folder: name the file that the atlas is to be written to.")
+    # The page's own figures go with the page's own atlas; they are quick, and so come first.
+    written = [PAPER] if only_paper else [PAPER, output] if output == ATLAS else [output]
     try:
-        build(output, workers)
+        for path in written:
+            (paper_store.build if path == PAPER else build)(path, workers)
+            print(f"{path}: {path.stat().st_size:,} bytes")
     except OSError as error:
-        return _fail(f"The atlas cannot be written to {output} ({error.strerror}).")
+        return _fail(f"{path} cannot be written ({error.strerror}).")
     except KeyboardInterrupt:
         return _fail("Stopped; what is done is kept, and the same command goes on from there.")
-    print(f"{output}: {output.stat().st_size:,} bytes")
     return 0
 
 

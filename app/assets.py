@@ -7,7 +7,8 @@ from bokeh.util.paths import bokehjs_path
 
 from .atlas import Atlas
 from .page import render
-from .paths import ATLAS, FILMS, STATIC
+from .paper_store import load as load_paper
+from .paths import ATLAS, FILMS, PAPER, STATIC
 from .settings import Settings
 
 STYLE = STATIC / "plate.css"
@@ -42,9 +43,13 @@ SCRIPTS = (
 
 
 def linked_page(atlas: Atlas, addresses: dict[Path, str]) -> str:
-    """Render the page with links to the addresses that a server gives its files."""
+    """Render the page with links to the addresses that a server gives its files.
+
+    Raises ``PaperError`` if the paper's figures are missing or damaged.
+    """
     return render(
         atlas,
+        load_paper(PAPER),
         styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">\n'
         f'<link rel="preload" href="{addresses[ATLAS]}" as="fetch" crossorigin>',
         # Deferred: the text is painted before any of them has loaded.
@@ -54,9 +59,13 @@ def linked_page(atlas: Atlas, addresses: dict[Path, str]) -> str:
 
 
 def inlined_page(atlas: Atlas, start: Settings | None = None) -> str:
-    """Render the page with everything inside, so that it asks for nothing."""
+    """Render the page with everything inside, so that it asks for nothing.
+
+    Raises ``PaperError`` as :func:`linked_page` does.
+    """
     return render(
         atlas,
+        load_paper(PAPER),
         styles=f"<style>\n{STYLE.read_text('utf-8')}</style>",
         scripts="\n".join(
             f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS

@@ -1,4 +1,4 @@
-"""Which model code and constants an atlas was built from."""
+"""Which model code and constants a stored result was computed from."""
 
 import ast
 import hashlib
@@ -9,18 +9,19 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-_ROOTS = ("capacity", "curve")  # what the atlas is made with; the rest is what they import
+ATLAS_ROOTS = ("capacity", "curve")  # what the atlas is made with; the rest is what they import
 _SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
-def fingerprint(constants: dict[str, Any]) -> str:
-    """Hash what the simulation does and the constants that an atlas is computed with.
+def fingerprint(constants: dict[str, Any], roots: tuple[str, ...] = ATLAS_ROOTS) -> str:
+    """Hash what the simulation does and the constants that a result is computed with.
 
-    Comments and docstrings do not count, nor modules that the atlas has no use for: changing one
-    leaves every figure as it is.
+    ``roots`` are the modules of ``kvsim`` that compute it: by default, those of the atlas. Comments
+    and docstrings do not count, nor modules that these have no use for: changing one leaves every
+    figure as it is.
     """
     digest = hashlib.sha256(json.dumps(constants, sort_keys=True).encode())
-    for name in sorted(_closure(_ROOTS)):
+    for name in sorted(_closure(roots)):
         digest.update(f"{name}\n{_code(_source(name))}\n".encode())
     return digest.hexdigest()
 

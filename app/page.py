@@ -14,9 +14,10 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import words
+from . import paper_figure, words
 from .atlas import Atlas
 from .charts import capacity_chart, ttft_chart
+from .paper_store import Paper
 from .paths import TEMPLATES
 from .reading import read
 from .settings import Settings, choices
@@ -50,6 +51,7 @@ def controls(start: Settings) -> list[dict[str, Any]]:
 
 def render(
     atlas: Atlas,
+    paper: Paper,
     styles: str,
     scripts: str,
     files: Mapping[str, str],
@@ -81,6 +83,7 @@ def render(
         controls=described,
         default=default,
         constant=constants | {"version": version("kvsim"), "year": str(date.today().year)},
+        paper=paper_figure.described(paper),
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(

@@ -7,3 +7,4 @@ TEMPLATES = APP / "templates"
 STATIC = next(folder for folder in (APP / "static", APP.parent / "static") if folder.is_dir())
 ATLAS = STATIC / "atlas.bin"
 FILMS = STATIC / "films.bin"
+PAPER = STATIC / "paper.json"

@@ -14,7 +14,7 @@ class Plate(Settings, pn.viewable.Viewer):
     """The whole page in a frame, opened at this object's settings: ``Plate(block_size=64)``.
 
     The sliders are native inputs within the frame and answer there, with or without a server.
-    Raises ``AtlasError`` when shown if the atlas is missing or damaged.
+    Raises ``AtlasError`` or ``PaperError`` when shown if a file of results is missing or damaged.
     """
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -20,7 +20,9 @@ from .assets import FILM_ADDRESS, SCRIPTS, STYLE, linked_page
 from .atlas import AtlasError, load
 from .atlas_build import current_fingerprint
 from .films import make_films, to_bytes
-from .paths import ATLAS, FILMS
+from .paper_store import check_current
+from .paper_store import load as load_paper
+from .paths import ATLAS, FILMS, PAPER
 from .plate import Plate
 from .settings import Choice, choices
 
@@ -103,7 +105,8 @@ def _film_bytes(chosen: tuple[tuple[str, Any], ...]) -> bytes:
 def prepare() -> dict[str, Asset]:
     """Render and compress the page and its files, by path.
 
-    Raises ``AtlasError`` if the atlas is missing or damaged, or was built from other model code.
+    Raises ``AtlasError`` if the atlas is missing or damaged, or was built from other model code,
+    and ``PaperError`` if that is so of the paper's figures.
     """
     atlas = load(ATLAS)
     if atlas.fingerprint != current_fingerprint():
@@ -111,6 +114,7 @@ def prepare() -> dict[str, Asset]:
             "The atlas was built from other model code than is here, so its numbers may be "
             "wrong: build it again with `kvsim atlas`."
         )
+    check_current(load_paper(PAPER))
     assets = {}
     addresses = {}
     for path in (STYLE, *SCRIPTS, ATLAS, FILMS):
@@ -129,7 +133,8 @@ def _content_type(path: Path) -> str:
 def server(port: int, address: str) -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
-    Raises ``AtlasError`` (see :func:`prepare`), and ``OSError`` if the port cannot be had.
+    Raises ``AtlasError`` and ``PaperError`` (see :func:`prepare`), and ``OSError`` if the port
+    cannot be had.
     """
     assets = prepare()
     return pn.io.server.get_server(

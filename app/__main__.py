@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(port: int, address: str, origins: list[str]) -> int:
     # Panel takes a second to import; the other commands do without it.
-    from .atlas import AtlasError
+    from .container import ResultsError
     from .serve import server
 
     try:
         serving = server(port, address, origins)
-    except AtlasError as error:
+    except ResultsError as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(
@@ -77,13 +77,16 @@ def _serve(port: int, address: str, origins: list[str]) -> int:
 
 
 def _atlas(folder: Path, workers: int | None) -> int:
+    from . import paper_store
     from .atlas_build import PLANS, build
     from .films import build as build_films
-    from .results import ATLASES, FILMS
+    from .results import ATLASES, FILMS, PAPER
 
     if not folder.is_dir():
         return _fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
+        # The quick ones first.
+        paper_store.build(folder / PAPER.name, workers)
         for workload, plan in PLANS.items():
             build(plan, folder / ATLASES[workload].name, workers)
         build_films(folder / FILMS.name)
@@ -91,7 +94,7 @@ def _atlas(folder: Path, workers: int | None) -> int:
         return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:
         return _fail("Stopped; what is done is kept, and the same command goes on from there.")
-    for path in (*ATLASES.values(), FILMS):
+    for path in (*ATLASES.values(), FILMS, PAPER):
         print(f"{folder / path.name}: {(folder / path.name).stat().st_size:,} bytes")
     return 0
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from bokeh.util.paths import bokehjs_path
 
-from .atlas import Atlas
 from .page import render
 from .paths import STATIC
-from .results import ATLASES, FILMS
+from .results import ATLASES, FILMS, Results
 from .settings import Settings
 
 STYLE = STATIC / "plate.css"
@@ -43,11 +42,11 @@ SCRIPTS = (
 )
 
 
-def linked_page(atlases: dict[str, Atlas], addresses: dict[Path, str]) -> str:
+def linked_page(results: Results, addresses: dict[Path, str]) -> str:
     """Render the page with links to the addresses that a server gives its files."""
     first = addresses[ATLASES[Settings().workload]]
     return render(
-        atlases,
+        results,
         styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">\n'
         f'<link rel="preload" href="{first}" as="fetch" crossorigin>',
         # Deferred: the text is painted before any of them has loaded.
@@ -60,14 +59,14 @@ def linked_page(atlases: dict[str, Atlas], addresses: dict[Path, str]) -> str:
     )
 
 
-def inlined_page(atlases: dict[str, Atlas], start: Settings) -> str:
+def inlined_page(results: Results, start: Settings) -> str:
     """Render the page with everything inside, so that it asks for nothing.
 
     It offers the workload that it starts with and the plate's own.
     """
     workloads = {Settings().workload, start.workload}
     return render(
-        atlases,
+        results,
         styles=f"<style>\n{STYLE.read_text('utf-8')}</style>",
         scripts="\n".join(
             f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .container import ContainerError, pack, unpack
+from .container import ContainerError, ResultsError, pack, unpack
 
 
-class AtlasError(Exception):
-    """An atlas file cannot be used; the message says why and what to do."""
+class AtlasError(ResultsError):
+    """An atlas or the films cannot be used."""
 
 
 @dataclass(frozen=True, eq=False)

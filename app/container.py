@@ -18,6 +18,10 @@ FORMAT = 1
 _ALIGNMENT = 8
 
 
+class ResultsError(Exception):
+    """A file of results cannot be used; the message says why and what to do."""
+
+
 class ContainerError(Exception):
     """The bytes are no such file, or a damaged one; the message says in what way."""
 

@@ -13,11 +13,12 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import words
+from . import paper_figure, words
 from .atlas import Atlas
 from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
+from .results import Results
 from .settings import Choice, Settings, choices
 
 YEAR = "2026"  # of this version, for the citation
@@ -59,7 +60,7 @@ def _shown(name: str, choice: Choice, value: Any) -> str:
 
 
 def render(
-    atlases: Mapping[str, Atlas],
+    results: Results,
     styles: str,
     scripts: str,
     files: Mapping[str, Any],
@@ -67,14 +68,14 @@ def render(
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    ``atlases`` are those of the workloads, ``files`` the addresses of theirs and of the films. The
-    page opens at the settings ``start``, or at the plate's own.
+    ``files`` are the addresses of the atlases and of the films. The page opens at the settings
+    ``start``, or at the plate's own.
     """
     start = start or Settings()
-    atlas = atlases[Settings().workload]
+    atlas = results.atlases[Settings().workload]
     constants = words.constant_words(atlas.constants, atlas.axes)
     default = words.live_words(read(atlas, Settings()), constants)
-    live = words.live_words(read(atlases[start.workload], start), constants)
+    live = words.live_words(read(results.atlases[start.workload], start), constants)
     described = controls(start)
     data = {
         "controls": described,
@@ -93,6 +94,7 @@ def render(
         controls=described,
         default=default,
         constant=constants | {"version": version("kvsim"), "year": YEAR},
+        paper=paper_figure.described(results.paper),
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(

@@ -1,13 +1,17 @@
-"""The files of results that the page draws from: an atlas for each workload, and the films."""
+"""The files of results: an atlas for each workload, the films, and the paper's figures."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from . import paper_store
 from .atlas import Atlas, AtlasError, load
 from .atlas_build import PLANS
 from .container import ContainerError, unpack
+from .paper_store import Paper
 from .paths import STATIC
 
 FILMS = STATIC / "films.bin"
+PAPER = STATIC / "paper.json"
 ATLASES = {workload: STATIC / f"atlas-{workload}.bin" for workload in PLANS}
 _STALE = (
     "{0} was built from other model code than is here, so its numbers may be wrong: build it "
@@ -15,17 +19,27 @@ _STALE = (
 )
 
 
-def load_atlases() -> dict[str, Atlas]:
-    """Read the atlases by workload.
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What the page is rendered from: atlases by workload, and the paper's figures."""
 
-    Raises ``AtlasError`` if one is missing, damaged, or from other model code; or the films are.
+    atlases: dict[str, Atlas]
+    paper: Paper
+
+
+def load_results() -> Results:
+    """Read everything that the page is made from.
+
+    Raises ``ResultsError`` if a file is missing, damaged, or was built from other model code.
     """
     atlases = {workload: load(path) for workload, path in ATLASES.items()}
     for workload, atlas in atlases.items():
         if atlas.fingerprint != PLANS[workload].fingerprint():
             raise AtlasError(_STALE.format(ATLASES[workload].name))
     _check_films(FILMS, atlases["exponential"].fingerprint)
-    return atlases
+    paper = paper_store.load(PAPER)
+    paper_store.check_current(paper)
+    return Results(atlases, paper)
 
 
 def _check_films(path: Path, fingerprint: str) -> None:

@@ -12,7 +12,7 @@ from bokeh.server.server import Server
 from .assets import FILM_ADDRESS, SCRIPTS, STYLE, linked_page
 from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
-from .results import ATLASES, FILMS, load_atlases
+from .results import ATLASES, FILMS, load_results
 
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.
 _CONTENT_TYPES = {
@@ -25,23 +25,23 @@ _CONTENT_TYPES = {
 def prepare() -> dict[str, Asset]:
     """Render and compress the page and its files, by path.
 
-    Raises ``AtlasError`` if results are missing, damaged, or from other model code.
+    Raises ``ResultsError`` if files are missing, damaged, or from other model code.
     """
-    atlases = load_atlases()
+    results = load_results()
     assets = {}
     addresses: dict[Path, str] = {}
     for path in (STYLE, *SCRIPTS, *ATLASES.values(), FILMS):
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset
-    page = linked_page(atlases, addresses)
+    page = linked_page(results, addresses)
     return {"": Asset("text/html; charset=utf-8", page.encode())} | assets
 
 
 def server(port: int, address: str, origins: list[str]) -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
-    ``origins`` are further hosts from whose pages a session may be opened. Raises ``AtlasError``
+    ``origins`` are further hosts from whose pages a session may be opened. Raises ``ResultsError``
     (see :func:`prepare`), and ``OSError`` if the port cannot be had.
     """
     assets = prepare()

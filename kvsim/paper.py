@@ -50,6 +50,7 @@ FIRST_FIT = FirstFit("oracle", MAX_LENGTH, BLOCK_SIZE)
 ALPACA = ExponentialLengths(*published.ALPACA_MEAN_TOKENS, max_length=MAX_LENGTH)
 LATENCY_S = 0.5  # a token, of which the rate is asked
 RATE_STEP = 0.02  # requests/s, to which it is found
+BATCH_RATE_PER_S = 2.0  # of figure 13a, whose mean batches stand beside the shares
 FIGURE_2_COLUMNS = ("token_states", "reserved", "internal", "rest", "batch")
 REST = ("unfilled", "rounding", "external", "free")  # "external fragmentation and others"
 GIB = 2**30
@@ -133,7 +134,7 @@ def reproduce(
     jobs: dict[tuple[str, Any], Job] = {}
     for name, allocation in SYSTEMS.items():
         jobs["shares", name] = (shares, allocation, saturated)
-        jobs["batch", name] = (batch, allocation, replace(saturated, rate_per_s=2.0))
+        jobs["batch", name] = (batch, allocation, replace(saturated, rate_per_s=BATCH_RATE_PER_S))
         jobs["rate", name] = (rate_at_latency, allocation, saturated)
         if name in published.FIGURE_13B:
             jobs["alpaca", name] = (batch, allocation, ALPACA_LOAD)
@@ -141,7 +142,7 @@ def reproduce(
         paged = Paged(size, watermark=WATERMARK)
         jobs["token_states", size] = (token_states, paged, saturated)
     jobs["shares", "first-fit"] = (shares, FIRST_FIT, saturated)
-    jobs["batch", "first-fit"] = (batch, FIRST_FIT, replace(saturated, rate_per_s=2.0))
+    jobs["batch", "first-fit"] = (batch, FIRST_FIT, replace(saturated, rate_per_s=BATCH_RATE_PER_S))
     runs = _all_runs(jobs, seeds, workers)
     return {
         "seeds": seeds,
@@ -194,6 +195,7 @@ def _figure_2_row(name: str, runs: dict[tuple[str, Any], list[Any]]) -> dict[str
         **{part: mean[part] for part in FIGURE_2_COLUMNS},
         "parts_of_rest": {part: mean[part] for part in REST},
         "spread": {part: [min(found[part]), max(found[part])] for part in FIGURE_2_COLUMNS},
+        "by_seed": {part: found[part] for part in FIGURE_2_COLUMNS},
     }
 
 

@@ -24,6 +24,8 @@ def test_axe_finds_nothing(visits, options):
     page = visits.open(**options)
     page.get_by_text("The numbers as tables").click()
     page.locator("#ttft-table").wait_for()
+    page.get_by_text("The bars as tables").click()
+    page.locator("#shares-table").wait_for()
     assert violations(page) == []
 
 

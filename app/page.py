@@ -82,7 +82,7 @@ def render(
         "words": words.TEMPLATES,
         "constants": constants,
         "charts": {
-            "capacity": json_item(capacity_chart(_most_requests(atlas))),
+            "capacity": json_item(capacity_chart()),
             "ttft": json_item(ttft_chart(max(atlas.axes["rate"]))),
         },
         "files": dict(files),
@@ -101,12 +101,6 @@ def render(
             Markup(_json_in_html(data)), Markup(scripts)
         ),
     )
-
-
-def _most_requests(atlas: Atlas) -> float:
-    """Round the longest bar that any position needs up to the next hundred."""
-    longest = max(atlas.arrays[f"{kind}_requests"].max() for kind in ("contiguous", "paged"))
-    return float(-(-longest // 100) * 100)
 
 
 def _json_in_html(data: Any) -> str:

@@ -31,6 +31,13 @@
       this.arrays = arrays;
     }
 
+    /** The end of an axis on which every position's requests fit: a round number. */
+    get mostRequests() {
+      const { contiguous_requests, paged_requests } = this.arrays;
+      const all = [...contiguous_requests.values, ...paged_requests.values];
+      return Math.ceil(Math.max(...all) / 100) * 100;
+    }
+
     /** What the page shows at some settings, the value of each control by its name. */
     reading(settings) {
       const index = (name) => this.axes[name].indexOf(settings[name]);

@@ -3,8 +3,9 @@
   "use strict";
 
   const KINDS = ["contiguous", "paged"];
-  const SUSTAINED_ROWS_S = { contiguous: 0.0052, paged: 0.0019 }; // strip below the least TTFT
+  const SUSTAINED_ROWS_S = { contiguous: 0.0019, paged: 0.0007 }; // strip below the least TTFT
 
+  const NEAR_THE_TOP_S = 150;
   const WIDTH_OF_LETTER_PX = 8; // of bold text, generously
   const PROMISES_TO_PAINT = 100; // many more than Bokeh's chain has links
 
@@ -40,10 +41,12 @@
       this.model(source).data = columns;
     }
 
-    /** Show a reading; `words` are the live words of the same position. */
-    update(reading, words, rates) {
+    /** Show a reading of an atlas; `words` are the live words of the same position. */
+    update(atlas, reading, words) {
+      // The scale stays while sliders are dragged; another workload may need another.
+      this.views.capacity.model.x_range.end = atlas.mostRequests;
       this.capacity(reading, words);
-      this.ttft(reading, words, rates);
+      this.ttft(reading, words, atlas.axes.rate);
       for (const name of Object.keys(this.views)) {
         document.getElementById(`${name}-chart`).setAttribute("aria-label", words[`chart_${name}`]);
       }
@@ -91,7 +94,7 @@
           rate: chosen,
           y: ttft[1],
           text,
-          ...this.beside(chosen, text, kind === higher),
+          ...this.beside(chosen, text, kind === higher || alike, ttft[1]),
         });
         const late = sustained > 0.7 * most;
         this.label(`sustained_${kind}`, {
@@ -107,17 +110,16 @@
 
     /** Where a point's label hangs: curves rise to the right, so there is room above and before the
         higher one, and below and after the lower one, as far as the edges of the plot allow. */
-    beside(rate, text, higher) {
+    beside(rate, text, above, seconds) {
       const axis = this.rateAxis();
       const room = WIDTH_OF_LETTER_PX * text.length + 9;
       const before = axis.position(rate) - axis.position(0);
       const after = axis.position(this.views.ttft.model.x_range.end) - axis.position(rate);
-      if (higher && before > room && rate > 12) {
-        return { x: rate, dx: -9, dy: -12, align: "right" };
-      }
-      if (after > room) return { x: rate, dx: 9, dy: higher ? -16 : 14, align: "left" };
       const { end } = this.views.ttft.model.x_range;
-      return { x: end, dx: 0, dy: higher ? -14 : 17, align: "right" };
+      const dy = above && seconds < NEAR_THE_TOP_S ? -14 : 15;
+      if (above && before > room && rate > 12) return { x: rate, dx: -9, dy, align: "right" };
+      if (after > room) return { x: rate, dx: 9, dy, align: "left" };
+      return { x: end, dx: 0, dy, align: "right" };
     }
 
     label(source, label) {

@@ -63,6 +63,8 @@
     describe() {
       const { words } = this;
       this.table.replaceChildren();
+      // Another film may not have the request that was chosen.
+      if (this.chosen >= this.player.replays?.paged.prompt.length) this.chosen = undefined;
       if (this.chosen === undefined || !this.player.replays) {
         this.text.textContent = words.fill(this.player.replays ? "inspect_hint" : "inspect_none", {});
         return;

@@ -38,7 +38,7 @@
       const reading = atlases.current.reading(controls.settings);
       const known = words.of(reading);
       for (const element of live) element.textContent = known[element.dataset.live];
-      charts.update(reading, known, rates);
+      charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       stage.update(reading, known);
       kvsim.fillTtftTable(reading, words, rates);

@@ -14,7 +14,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from . import paper_figure, words
-from .atlas import Atlas
 from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read

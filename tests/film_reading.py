@@ -8,7 +8,7 @@ import kvsim
 from kvsim.curve import PLATE_DURATION_S
 from kvsim_app.atlas_build import LENGTHS, SERVER
 from kvsim_app.container import unpack
-from kvsim_app.films import AXIS_ORDER, Film, make_films, to_bytes
+from kvsim_app.films import AXIS_ORDER, TICK_S, Film, make_films, to_bytes
 from kvsim_app.settings import choices, values
 
 # Each column, and the one whose length it shares: that one's ends are in the file.
@@ -83,3 +83,24 @@ def check_same(one, other):
         np.testing.assert_array_equal(
             getattr(one, field.name), getattr(other, field.name), field.name
         )
+
+
+class FilmClock:
+    """Times and passes by a film's own clock, which is the run's within its tolerance."""
+
+    def __init__(self, film):
+        self.passes, self.ticks = film.clock_pass, film.clock_tick
+
+    def read(self, passes, side):
+        """When so many passes have gone by: "right" ends a level line, "left" starts it."""
+        after = np.searchsorted(self.passes, passes, side).clip(1, len(self.passes) - 1)
+        since, until = self.passes[after - 1], self.passes[after]
+        start, stop = self.ticks[after - 1], self.ticks[after]
+        return (start + (passes - since) * (stop - start) / (until - since)) * TICK_S
+
+    def pass_at(self, time_s):
+        """The pass under way at a time; None while the server is idle."""
+        gone = np.interp(time_s / TICK_S, self.ticks, self.passes)
+        after = np.searchsorted(self.ticks, time_s / TICK_S, "right").clip(1, len(self.ticks) - 1)
+        idle = self.passes[after] == self.passes[after - 1] or time_s < self.ticks[0] * TICK_S
+        return None if idle else min(int(gone), int(self.passes[-1]) - 1)

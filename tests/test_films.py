@@ -5,6 +5,7 @@ import pytest
 from film_reading import (
     DEFAULTS,
     KINDS,
+    FilmClock,
     FilmFile,
     allocation_of,
     check_same,
@@ -69,22 +70,14 @@ def test_a_film_of_a_crowded_cache_has_evictions():
     assert len(film_at(kvsim.Paged(16), 8192, 18).evicted) == 0
 
 
-def read_clock(film, passes, side):
-    """When so many passes have gone by: "right" reads the end of a level line, "left" its start."""
-    after = np.searchsorted(film.clock_pass, passes, side).clip(1, len(film.clock_pass) - 1)
-    since, until = film.clock_pass[after - 1], film.clock_pass[after]
-    start, stop = film.clock_tick[after - 1], film.clock_tick[after]
-    return (start + (passes - since) * (stop - start) / (until - since)) * TICK_S
-
-
 def test_the_clock_stays_within_its_tolerance(case):
     timeline, film = case
     passes = np.arange(passes_of(timeline))
     log = timeline.pass_log
     slack = CLOCK_TOLERANCE_S + TICK_S  # what is stored is rounded
-    starts = read_clock(film, passes, "right")
+    starts = FilmClock(film).read(passes, "right")
     assert np.abs(starts - log.start_s[passes]).max() <= slack
-    ends = read_clock(film, passes + 1, "left")
+    ends = FilmClock(film).read(passes + 1, "left")
     assert np.abs(ends - log.end_s[passes]).max() <= slack
 
 

@@ -25,7 +25,7 @@ def orphan(visits):
         urlopen(served.url)
     visits.requests.clear()
     yield page
-    # Asked for in vain: the film of what is not kept. The browser says so, and nothing waits for it.
+    # Asked for in vain: the film of what is not kept. The browser says so; nothing waits for it.
     asked = [*visits.requests, *visits.complaints]
     assert [each for each in asked if "/film?" not in each] == [], "after loading"
     visits.complaints.clear()

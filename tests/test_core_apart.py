@@ -59,6 +59,7 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     static = [path for path in (ROOT / "static").iterdir() if path.suffix != ".png"]
     files = {f"kvsim_app/static/{path.name}" for path in static}
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}
+    files |= {f"kvsim/data/{path.name}" for path in (ROOT / "kvsim/data").glob("*.csv")}
     for folder, package in (("app", "kvsim_app"), ("kvsim", "kvsim")):
         files |= {f"{package}/{path.name}" for path in (ROOT / folder).glob("*.py")}
     packed = {name for name in names if ".dist-info/" not in name}

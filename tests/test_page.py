@@ -11,11 +11,11 @@ from page_text import Page
 from kvsim_app import words
 from kvsim_app.assets import SCRIPTS, STYLE, inlined_page, linked_page
 from kvsim_app.atlas import load
-from kvsim_app.paths import ATLAS, TEMPLATES
+from kvsim_app.paths import ATLAS, FILMS, TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, ATLAS)}
+ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, ATLAS, FILMS)}
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,8 @@ def test_a_page_with_everything_inside_asks_for_nothing(atlas):
     assert page.all("script", src=...) == []
     assert [e["href"] for e in page.all("link", href=...) if e["rel"] != "icon"] == []
     data = json.loads(page.one("script", id="plate-data").text)
-    assert data["atlas"].startswith("data:")
+    assert set(data["files"]) == {"atlas", "films"}, "no server makes other films"
+    assert all(address.startswith("data:") for address in data["files"].values())
 
 
 def test_a_page_can_open_at_other_settings(atlas):

@@ -128,6 +128,10 @@ def test_a_sentence_asks_for_nothing_that_python_does_not_know(known):
     """Also for those that only the script fills in: their fields are in its code."""
     by_script = {"key", "keys", "value", "label", "allowed", "shown", "reason", "count"}
     by_script |= {"low", "high", "more"}
+    # Of the film: its ledger, and the request that is pointed out.
+    by_script |= {"running", "waiting", "share", "film_rate", "number", "prompt", "output"}
+    by_script |= {"produced", "reserved", "empty", "place", "blocks", "tokens"}
+    by_script |= {"first", "last", "filled", "unit"}
     for name, template in words.TEMPLATES.items():
         fields = set(re.findall(r"\{(\w+)\}", template))
         assert fields <= set(known) | by_script, name

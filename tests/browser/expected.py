@@ -101,8 +101,11 @@ def check_shares(page, **position):
         assert math.isclose(share, getattr(reading, kind).share, rel_tol=1e-9), kind
 
 
-def check_page(page, **position):
-    """Words, values beside the sliders, charts and their text alternatives follow a position."""
+def check_page(page, filmed=None, **position):
+    """Words, values beside the sliders, charts and their text alternatives follow a position.
+
+    The caches too, at the end of their film; without a server it can be that of another position.
+    """
     wait_for_words(page, **position)
     check_sources(page, **position)
     check_shares(page, **position)
@@ -114,10 +117,23 @@ def check_page(page, **position):
     for element, key in (
         ("capacity-chart", "chart_capacity"),
         ("ttft-chart", "chart_ttft"),
-        ("cache-contiguous", "drawing_contiguous"),
-        ("cache-paged", "drawing_paged"),
     ):
         assert page.get_attribute(f"#{element}", "aria-label") == wanted[key]
+    wait_for_drawings(page, filmed or position)
+
+
+def wait_for_drawings(page, position):
+    """Wait until both caches are those of a position: their film follows the sliders."""
+    wanted = words_at(**position)
+    for kind in KINDS:
+        given = [f"cache-{kind}", wanted[f"drawing_{kind}"]]
+        with suppress(Late):  # what is wrong is said below
+            page.wait_for_function(
+                "([id, label]) => document.getElementById(id).ariaLabel === label",
+                arg=given,
+                timeout=10_000,
+            )
+        assert page.get_attribute(f"#{given[0]}", "aria-label") == given[1]
 
 
 def wait_for_picture(page, element, before):

@@ -78,6 +78,36 @@ window.looking = {
     return sum / count / 765;
   },
 
+  /** The pixels of a cache's drawing in order of address, without the gaps between its lines:
+      each colour that follows on another, and for how many pixels. */
+  strip(id, line, pitch) {
+    const { width, height } = document.getElementById(id);
+    const pixels = this.pixels(id);
+    const [colours, lengths] = [[], []];
+    for (let top = 0; top + line <= height; top += pitch) {
+      for (let x = 0; x < width; x++) {
+        for (let y = top; y < top + line; y++) {
+          const colour = pixels[y * width + x];
+          if (colour === colours.at(-1)) {
+            lengths[lengths.length - 1]++;
+          } else {
+            colours.push(colour);
+            lengths.push(1);
+          }
+        }
+      }
+    }
+    return [colours, lengths];
+  },
+
+  /** A colour of the style sheet as such a pixel. */
+  pixelOf(name) {
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+    context.fillRect(0, 0, 1, 1);
+    return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+  },
+
   /** The element that has the focus, also within shadow trees: the ids from the outside in. */
   focused() {
     const path = [];

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvsim_app.atlas import Atlas, AtlasError, from_bytes, load, store, to_bytes
+from kvsim_app.atlas import Atlas, AtlasError, from_bytes, load, to_bytes
+from kvsim_app.container import write_whole
 from kvsim_app.paths import ATLAS
 
 
@@ -38,7 +39,7 @@ def check_same(one, other):
 
 def test_what_is_written_is_read(atlas, tmp_path):
     check_same(from_bytes(to_bytes(atlas)), atlas)
-    store(atlas, tmp_path / "atlas.bin")
+    write_whole(tmp_path / "atlas.bin", to_bytes(atlas))
     check_same(load(tmp_path / "atlas.bin"), atlas)
 
 
@@ -114,7 +115,7 @@ def test_a_missing_file_is_refused_with_a_sentence(tmp_path):
 @pytest.mark.parametrize("step", ["write_bytes", "replace"])
 def test_a_file_that_cannot_be_written_leaves_the_old_one_whole(atlas, tmp_path, monkeypatch, step):
     path = tmp_path / "atlas.bin"
-    store(atlas, path)
+    write_whole(path, to_bytes(atlas))
     before = path.read_bytes()
     write = Path.write_bytes
 
@@ -125,7 +126,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_whole(atlas, tmp_path,
 
     monkeypatch.setattr(Path, step, fill_the_disk)
     with pytest.raises(OSError, match="No space left"):
-        store(replace(atlas, fingerprint="another"), path)
+        write_whole(path, b"another")
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path], "nothing half written is left"

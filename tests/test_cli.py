@@ -12,7 +12,7 @@ import pytest
 from serving import serving
 
 from kvsim_app.__main__ import main
-from kvsim_app.atlas import load, store
+from kvsim_app.atlas import load, to_bytes
 from kvsim_app.paths import ATLAS
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_atlas_is_said(other_atlas, capsys):
 
 
 def test_a_stale_atlas_is_said(other_atlas, capsys):
-    store(replace(load(ATLAS), fingerprint="of other code"), other_atlas)
+    other_atlas.write_bytes(to_bytes(replace(load(ATLAS), fingerprint="of other code")))
     assert "other model code" in refused(capsys)
 
 

@@ -14,6 +14,7 @@ from browser.launching import launch  # noqa: E402
 from browser.visits import Visits  # noqa: E402
 
 LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
+FILMING = Path(__file__).with_name("filming.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +48,11 @@ def visits(browser, plate):
 def page(visits):
     """The page at the plate's own settings, ready, on a laptop's screen."""
     return visits.open()
+
+
+@pytest.fixture(scope="session")
+def workbench(browser, plate):
+    """One page for all tests that use the page's own code, and not its controls."""
+    visits = Visits(browser, plate, LOOKING + FILMING)
+    yield visits.open()
+    visits.close()

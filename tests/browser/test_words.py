@@ -52,7 +52,7 @@ def test_at_every_position(page, overhead):
     page.evaluate(
         """async () => {
           const data = JSON.parse(document.getElementById("plate-data").textContent);
-          const bytes = await (await fetch(data.atlas)).arrayBuffer();
+          const bytes = await (await fetch(data.files.atlas)).arrayBuffer();
           const atlas = await kvsim.openAtlas(new Uint8Array(bytes));
           const words = new kvsim.Words(data.words, data.constants);
           window.wordsAt = (position) => words.of(atlas.reading(position));

@@ -101,7 +101,7 @@ def test_a_damaged_file_is_refused_with_a_sentence(atlas, damage):
 
 
 def test_a_file_of_another_format_is_refused_with_a_sentence(atlas):
-    with pytest.raises(AtlasError, match=r"format 2, .* reads 1: .*`kvsim atlas`\.$"):
+    with pytest.raises(AtlasError, match=r"format is 2, .* reads 1\): .*`kvsim atlas`\.$"):
         from_bytes(changed_header(to_bytes(atlas), format=2))
 
 

@@ -29,7 +29,11 @@ def edit(code, name, old, new):
 
 UNCHANGED = {
     "a comment": ("curve.py", "BAND = (0.1, 0.9)", "# Of all.\nBAND = (0.1, 0.9)"),
-    "no comment": ("curve.py", "BAND = (0.1, 0.9)  # quantiles over replications", "BAND = (0.1, 0.9)"),
+    "no comment": (
+        "curve.py",
+        "BAND = (0.1, 0.9)  # quantiles over replications",
+        "BAND = (0.1, 0.9)",
+    ),
     "a docstring": ("curve.py", '"""Median TTFT of one run', '"""The median TTFT of one run'),
     "a docstring on more lines": ("capacity.py", '"""How many requests', '"""\nHow many requests'),
     "layout": ("curve.py", "BAND = (0.1, 0.9)", "\n\nBAND = (\n    0.1,\n    0.9,\n)"),
@@ -46,7 +50,7 @@ CHANGED = {
     "an operator": ("curve.py", "completions / seconds", "completions // seconds"),
     "a name": ("curve.py", "BAND = (0.1, 0.9)", "BANDS = (0.1, 0.9)"),
     "a default": ("curve.py", "replication: int = 0", "replication: int = 1"),
-    "an imported module": ("timeline.py", "from ", "UNUSED = 1\nfrom "),
+    "an imported module": ("timeline.py", "import numpy", "UNUSED = 1\nimport numpy"),
     "a table of lengths": ("data/azure_code_lengths.csv", "\n", "\n\n"),
 }
 

@@ -173,9 +173,9 @@ def test_the_assumptions_name_the_traffic(atlases):
 @pytest.mark.parametrize(
     ("reservation", "reserving", "note"),
     [
-        ("slots", "8_192 tokens for each", ""),
-        ("buddy-max", "8_192 tokens for each", ""),
-        ("firstfit-max", "8_192 tokens for each", ""),
+        ("slots", "8_192\N{NO-BREAK SPACE}tokens for each", ""),
+        ("buddy-max", "8_192\N{NO-BREAK SPACE}tokens for each", ""),
+        ("firstfit-max", "8_192\N{NO-BREAK SPACE}tokens for each", ""),
         ("buddy-pow2", "next power of two", "within a factor of two"),
         ("firstfit-pow2", "next power of two", "within a factor of two"),
         ("buddy-oracle", "just what each will need", "An oracle"),

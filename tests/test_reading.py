@@ -11,7 +11,6 @@ from kvsim_app.reading import read
 from kvsim_app.results import ATLASES
 from kvsim_app.settings import Settings, choices, values
 
-
 KINDS = ("contiguous", "paged")
 RUN_BLOCK_TOKENS = 16  # of the allocations that reserve runs of blocks
 

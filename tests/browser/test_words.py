@@ -9,7 +9,6 @@ from sampling import fresh_random
 from browser.expected import (
     KINDS,
     check_page,
-    constants,
     wait_for_film,
     wait_for_words,
     words_at,

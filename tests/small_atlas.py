@@ -1,4 +1,4 @@
-"""Builds an atlas of few positions, for the tests of the build: ``small_atlas.py build PATH ...``.
+"""Builds small results, for the tests of the build: ``small_atlas.py build FOLDER WORKERS``.
 
 What it changes it changes when it is imported, so that worker processes are changed as well.
 """
@@ -7,21 +7,32 @@ import sys
 
 from tqdm import tqdm
 
-from kvsim_app import settings
+from kvsim_app import atlas_build
 
-for name, offered in (
-    ("block_size", [16, 256]),
-    ("max_length", [4096, 8192, 16384]),
-    ("rate", [2, 18]),
-):
-    settings.Settings.param[name].objects = offered
-
-from kvsim_app import atlas_build  # noqa: E402
-from kvsim_app.__main__ import main  # noqa: E402
-
-atlas_build.REPLICATIONS = 2
+ALL = atlas_build.Plan(
+    "exponential",
+    {
+        "block_size": [16, 256],
+        "max_length": [4096, 8192, 16384],
+        "rate": [2, 18],
+        "block_overhead": [0.0, 3.7],
+        "reservation": ["slots", "buddy-pow2"],
+    },
+    replications=2,
+)
+LESS = atlas_build.Plan(
+    "azure-code", ALL.axes | {"block_size": [16], "max_length": [8192], "rate": [18]}, 1
+)
 INTERRUPTED_AFTER = 3
 
+atlas_build.PLANS = {plan.workload: plan for plan in (ALL, LESS)}
+
+from kvsim_app import films, paper_store  # noqa: E402
+from kvsim_app.__main__ import main  # noqa: E402
+
+# These have tests of their own.
+paper_store.build = lambda path, workers: path.write_bytes(b"paper")
+films.build = lambda path: path.write_bytes(b"films")
 
 compute_row = atlas_build.compute_row
 
@@ -42,7 +53,7 @@ class Bar(tqdm):
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        print("goes on from", self.n, "of", self.total)
+        print(options["desc"], "goes on from", self.n, "of", self.total)
 
     def update(self, n=1):
         super().update(n)
@@ -51,7 +62,7 @@ class Bar(tqdm):
 
 
 if __name__ == "__main__":
-    _, command, path, workers = sys.argv
+    _, command, folder, workers = sys.argv
     Bar.interrupted = command == "interrupt"
     atlas_build.tqdm = Bar
-    sys.exit(main(["atlas", "--output", path, "--workers", workers]))
+    sys.exit(main(["atlas", "--output", folder, "--workers", workers]))

@@ -11,9 +11,11 @@ from urllib.request import urlopen
 import pytest
 from serving import serving
 
+from kvsim_app import paper_store
 from kvsim_app.__main__ import main
 from kvsim_app.atlas import load, to_bytes
-from kvsim_app.paths import ATLAS
+from kvsim_app.container import pack, unpack
+from kvsim_app.results import ATLASES, FILMS, PAPER
 
 
 def kvsim(*arguments):
@@ -53,12 +55,19 @@ def test_an_address_that_is_not_this_machines_is_named():
     check_one_sentence(run.stderr)
 
 
-@pytest.fixture
-def other_atlas(tmp_path, monkeypatch):
-    """A place for another atlas, which the server is to use."""
-    path = tmp_path / "atlas.bin"
-    monkeypatch.setattr("kvsim_app.serve.ATLAS", path)
-    return path
+FILES = {**ATLASES, "films": FILMS, "paper": PAPER}
+
+
+@pytest.fixture(params=FILES)
+def other(request, tmp_path, monkeypatch):
+    """A place for another file of results, which the server is to use, and the kept one."""
+    kept = FILES[request.param]
+    path = tmp_path / kept.name
+    if request.param in ATLASES:
+        monkeypatch.setitem(ATLASES, request.param, path)
+    else:
+        monkeypatch.setattr(f"kvsim_app.results.{request.param.upper()}", path)
+    return path, kept
 
 
 def refused(capsys):
@@ -71,34 +80,75 @@ def refused(capsys):
     return said.err
 
 
-def test_a_missing_atlas_is_said(other_atlas, capsys):
-    assert str(other_atlas) in refused(capsys)
+def test_a_missing_file_is_said(other, capsys):
+    assert str(other[0]) in refused(capsys)
 
 
-def test_a_damaged_atlas_is_said(other_atlas, capsys):
-    other_atlas.write_bytes(ATLAS.read_bytes()[:1000])
+def test_a_damaged_file_is_said(other, capsys):
+    path, kept = other
+    path.write_bytes(kept.read_bytes()[:1000])
     assert "damaged" in refused(capsys)
 
 
-def test_a_stale_atlas_is_said(other_atlas, capsys):
-    other_atlas.write_bytes(to_bytes(replace(load(ATLAS), fingerprint="of other code")))
+def test_a_stale_file_is_said(other, capsys):
+    path, kept = other
+    path.write_bytes(of_other_code(kept))
     assert "other model code" in refused(capsys)
 
 
-def test_there_must_be_a_folder_for_the_atlas(tmp_path, capsys):
-    assert main(["atlas", "--output", str(tmp_path / "nowhere" / "atlas.bin")]) == 1
-    said = capsys.readouterr().err
-    assert str(tmp_path / "nowhere") in said
-    check_one_sentence(said)
+def of_other_code(path):
+    """The same results, but for what they say they were built from."""
+    if path.name.startswith("atlas-"):
+        return to_bytes(replace(load(path), fingerprint="of other code"))
+    if path == FILMS:
+        header, arrays = unpack(path.read_bytes())
+        return pack(header | {"fingerprint": "of other code"}, arrays)
+    return paper_store.to_bytes(replace(paper_store.load(path), fingerprint="of other code"))
 
 
-def test_a_folder_is_no_place_for_the_atlas(tmp_path, capsys, monkeypatch):
+@pytest.fixture
+def builds(monkeypatch):
+    """What ``kvsim atlas`` builds, in order; nothing is simulated."""
+    built = []
+
+    def note(path):
+        built.append(path)
+        path.write_bytes(b"...")
+
+    monkeypatch.setattr("kvsim_app.paper_store.build", lambda path, workers: note(path))
+    monkeypatch.setattr("kvsim_app.atlas_build.build", lambda plan, path, workers: note(path))
+    monkeypatch.setattr("kvsim_app.films.build", note)
+    return built
+
+
+def test_all_results_are_written_into_the_folder(tmp_path, capsys, builds):
+    assert main(["atlas", "--output", str(tmp_path)]) == 0
+    assert set(builds) == {tmp_path / path.name for path in FILES.values()}
+    assert len(builds) == len(FILES)
+    said = capsys.readouterr().out
+    assert all(f"{path}: 3 bytes" in said for path in builds)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "file", "file/below"])
+def test_there_must_be_a_folder_for_the_results(tmp_path, capsys, builds, name):
     """Said at once, not when everything has been simulated."""
-    monkeypatch.setattr(
-        "kvsim_app.atlas_build.build", lambda *_: pytest.fail("began to simulate all the same")
-    )
+    (tmp_path / "file").write_text("")
+    assert main(["atlas", "--output", str(tmp_path / name)]) == 1
+    said = capsys.readouterr().err
+    assert str(tmp_path / name) in said
+    check_one_sentence(said)
+    assert builds == []
+
+
+def test_a_full_disk_is_said(tmp_path, capsys, builds, monkeypatch):
+    def fill_the_disk(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kvsim_app.films.build", fill_the_disk)
     assert main(["atlas", "--output", str(tmp_path)]) == 1
-    check_one_sentence(capsys.readouterr().err)
+    said = capsys.readouterr().err
+    assert "No space left" in said
+    check_one_sentence(said)
 
 
 @pytest.mark.parametrize("workers", ["0", "-1", "many", "1.5", "100000"])

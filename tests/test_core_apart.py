@@ -12,6 +12,7 @@ from page_text import live_texts
 from serving import SERVE, serving
 
 import kvsim_app
+from kvsim_app.results import ATLASES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKED = ("kvsim", "app", "static", "pyproject.toml", "README.md", "LICENSE")
@@ -56,7 +57,11 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"kvsim", "kvsim_app"}
     # README's picture of the page is no part of the page.
-    static = [path for path in (ROOT / "static").iterdir() if path.suffix != ".png"]
+    static = [
+        path for path in (ROOT / "static").iterdir() if path.suffix != ".png" and path.is_file()
+    ]
+    results = {"films.bin", "paper.json", *(path.name for path in ATLASES.values())}
+    assert results <= {path.name for path in static}
     files = {f"kvsim_app/static/{path.name}" for path in static}
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}
     files |= {f"kvsim/data/{path.name}" for path in (ROOT / "kvsim/data").glob("*.csv")}

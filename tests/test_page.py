@@ -1,5 +1,6 @@
 """The page as it is served, read without a browser: whole, and with no number typed in."""
 
+import base64
 import json
 import re
 from dataclasses import replace
@@ -10,22 +11,27 @@ from page_text import Page
 
 from kvsim_app import words
 from kvsim_app.assets import SCRIPTS, STYLE, inlined_page, linked_page
-from kvsim_app.atlas import load
-from kvsim_app.paths import ATLAS, FILMS, TEMPLATES
+from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
+from kvsim_app.results import ATLASES, FILMS, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, ATLAS, FILMS)}
+ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, *ATLASES.values(), FILMS)}
 
 
 @pytest.fixture(scope="module")
-def atlas():
-    return load(ATLAS)
+def results():
+    return load_results()
 
 
 @pytest.fixture(scope="module")
-def html(atlas):
-    return linked_page(atlas, ADDRESSES)
+def atlas(results):
+    return results.atlases["exponential"]
+
+
+@pytest.fixture(scope="module")
+def html(results):
+    return linked_page(results, ADDRESSES)
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +92,34 @@ def test_what_follows_the_sliders_says_the_plates_settings(page, known):
 
 def test_controls_are_made_from_the_table(page):
     for name, choice in choices():
-        (element,) = page.all("input", name=name)
+        (element,) = page.all(name=name)
         position = list(choice.objects).index(choice.default)
         (label,) = page.all("label", for_=element["id"])
         assert label.text == choice.label
-        if element["type"] == "range":
+        if choice.kind == "range":
+            assert element["type"] == "range"
             assert element["max"] == str(len(choice.objects) - 1)
             assert element["value"] == str(position)
             assert element["aria-valuetext"]
-        else:
+        elif choice.kind == "switch":
+            assert element["type"] == "checkbox"
             assert "checked" not in element.attributes
+        else:
+            assert element.tag == "select"
+            options = [each for each in page.all("option") if element["id"] in each.within]
+            shown = [words.fill(f"{name}_{value}") for value in choice.objects]
+            assert [option.text for option in options] == shown
+            assert [each.text for each in options if "selected" in each.attributes] == [
+                shown[position]
+            ]
+
+
+def test_the_page_knows_where_its_files_are(page):
+    files = json.loads(page.one("script", id="plate-data").text)["files"]
+    assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
+    assert files["films"] == ADDRESSES[FILMS]
+    (early,) = page.all("link", rel="preload")
+    assert early["href"] == files["atlases"]["exponential"], "the others are fetched when wanted"
 
 
 def test_nothing_is_asked_of_another_host(page, html):
@@ -137,7 +161,7 @@ def visible_text(page, *without):
     )
 
 
-def test_no_result_is_typed_in(atlas, known):
+def test_no_result_is_typed_in(results, atlas, known):
     """With other results in the atlas, none of these is anywhere in the page any more."""
     other = replace(
         atlas,
@@ -146,7 +170,9 @@ def test_no_result_is_typed_in(atlas, known):
             for name, array in atlas.arrays.items()
         },
     )
-    text = visible_text(Page(linked_page(other, ADDRESSES)))
+    others = replace(results, atlases=results.atlases | {"exponential": other})
+    # The paper's figures are of another model, and have a test of their own.
+    text = visible_text(Page(linked_page(others, ADDRESSES)), "measured")
     for name in (
         *("contiguous_fit", "paged_fit", "contiguous_share", "paged_share", "contiguous_ttft"),
         *("paged_ttft", "contiguous_sustained", "paged_sustained", "contiguous_wasted"),
@@ -156,7 +182,7 @@ def test_no_result_is_typed_in(atlas, known):
         )
 
 
-def test_no_constant_is_typed_in(atlas):
+def test_no_constant_is_typed_in(results, atlas):
     """Another model on another GPU: of the plate's own only the sources speak."""
     constants = atlas.constants | {
         "model": "Other Model",
@@ -175,9 +201,9 @@ def test_no_constant_is_typed_in(atlas):
         "duration_s": 77.0,
         "seed": 7,
     }
-    text = visible_text(
-        Page(linked_page(replace(atlas, constants=constants), ADDRESSES)), "sources"
-    )
+    other = replace(atlas, constants=constants)
+    others = replace(results, atlases=results.atlases | {"exponential": other})
+    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured")
     own = words.constant_words(atlas.constants, atlas.axes)
     for name in ("kv_bytes_per_token", "capacity_tokens", "mean_prompt", "peak_tflops", "seed"):
         assert own[name] not in text, name
@@ -202,23 +228,46 @@ def test_no_other_number_of_the_plates_settings_is_in_the_templates(known):
             )
 
 
-def test_a_page_with_everything_inside_asks_for_nothing(atlas):
-    page = Page(inlined_page(atlas))
+def test_a_page_with_everything_inside_asks_for_nothing(results):
+    page = Page(inlined_page(results, Settings()))
     assert page.all("script", src=...) == []
     assert [e["href"] for e in page.all("link", href=...) if e["rel"] != "icon"] == []
-    data = json.loads(page.one("script", id="plate-data").text)
-    assert set(data["files"]) == {"atlas", "films"}, "no server makes other films"
-    assert all(address.startswith("data:") for address in data["files"].values())
+    files = json.loads(page.one("script", id="plate-data").text)["files"]
+    assert list(files["atlases"]) == ["exponential"]
+    assert "film" not in files, "nobody makes films for it"
+    for address in (*files["atlases"].values(), files["films"]):
+        assert address.startswith("data:")
 
 
-def test_a_page_can_open_at_other_settings(atlas):
-    start = Settings(block_size=64, max_length=4096, rate=7, block_overhead=3.7)
-    page = Page(inlined_page(atlas, start))
-    wanted = words.live_words(read(atlas, start), words.constant_words(atlas.constants, atlas.axes))
+def test_a_page_with_everything_inside_brings_its_own_workload(results):
+    page = Page(inlined_page(results, Settings(workload="azure-code")))
+    files = json.loads(page.one("script", id="plate-data").text)["files"]
+    assert set(files["atlases"]) == {"exponential", "azure-code"}
+    encoded = files["atlases"]["azure-code"].partition("base64,")[2]
+    assert base64.b64decode(encoded) == ATLASES["azure-code"].read_bytes()
+
+
+def test_a_page_can_open_at_other_settings(results, atlas):
+    start = Settings(
+        block_size=64,
+        max_length=4096,
+        rate=7,
+        block_overhead=3.7,
+        workload="sharegpt",
+        reservation="buddy-pow2",
+    )
+    page = Page(inlined_page(results, start))
+    wanted = words.live_words(
+        read(results.atlases["sharegpt"], start),
+        words.constant_words(atlas.constants, atlas.axes),
+    )
     for element in page.all(data_live=...):
         assert element.text == wanted[element["data-live"]]
     assert page.one("input", name="block_size")["value"] == "6"
     assert "checked" in page.one("input", name="block_overhead").attributes
+    selected = {each.text for each in page.all("option", selected=...)}
+    assert words.fill("workload_sharegpt") in selected
+    assert words.fill("reservation_buddy-pow2") in selected
     # Reset and link still know the plate's own.
     data = json.loads(page.one("script", id="plate-data").text)
-    assert [control["default"] for control in data["controls"]] == [4, 3, 17, 0]
+    assert [control["default"] for control in data["controls"]] == [4, 3, 17, 0, 0, 0]

@@ -9,15 +9,15 @@ from page_text import Page
 
 from kvsim import paper, published
 from kvsim_app import assets, paper_store
-from kvsim_app.__main__ import main
-from kvsim_app.atlas import load as load_atlas
-from kvsim_app.atlas_build import current_fingerprint as atlas_fingerprint
+from kvsim_app.atlas_build import MODULES, PLANS
 from kvsim_app.fingerprint import fingerprint
-from kvsim_app.paper_store import PaperError, build, check_current, load, to_bytes
-from kvsim_app.paths import ATLAS, PAPER, TEMPLATES
+from kvsim_app.paper_store import PaperError, build, check_current, load
+from kvsim_app.paths import TEMPLATES
+from kvsim_app.results import PAPER, load_results
+from kvsim_app.settings import Settings
 
 PARTS = ("token_states", "reserved", "internal", "rest")
-STALE = "the paper's figures are stale: build them again with `kvsim atlas --only-paper`"
+STALE = "the paper's figures are stale: build them again with `kvsim atlas`"
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,19 @@ def kept():
     return load(PAPER)
 
 
-def rendered(paper_file, monkeypatch):
-    monkeypatch.setattr(assets, "PAPER", paper_file)
-    return Page(assets.inlined_page(load_atlas(ATLAS)))
+def page_with(paper_results):
+    """The page's text with some figures of the paper in it."""
+    return assets.inlined_page(replace(load_results(), paper=paper_results), Settings())
 
 
-@pytest.fixture
-def page(monkeypatch):
-    return rendered(PAPER, monkeypatch)
+@pytest.fixture(scope="module")
+def html(kept):
+    return page_with(kept)
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
 
 
 # The file.
@@ -71,9 +76,8 @@ def test_kvsim_papers_number_of_seeds_is_the_pages(capsys, monkeypatch):
 
 def test_the_fingerprint_is_of_what_the_figures_come_from():
     of_paper = fingerprint({}, paper_store.ROOTS)
-    assert of_paper != fingerprint({})
-    assert fingerprint({}, ("capacity", "curve")) == fingerprint({})
-    assert paper_store.current_fingerprint() != atlas_fingerprint()
+    assert of_paper != fingerprint({}, MODULES)
+    assert paper_store.current_fingerprint() not in {p.fingerprint() for p in PLANS.values()}
 
 
 def test_what_is_built_is_read_back(kept, tmp_path, monkeypatch):
@@ -119,59 +123,12 @@ def test_a_stale_file_is_refused(kept):
         check_current(replace(kept, fingerprint="of other code"))
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (lambda kept: to_bytes(replace(kept, fingerprint="of other code")), "other model code"),
-        (lambda kept: to_bytes(kept)[:1000], "damaged"),
-    ],
-    ids=["stale", "damaged"],
-)
-def test_the_server_says_so_in_a_sentence(kept, content, sentence, tmp_path, monkeypatch, capsys):
-    path = tmp_path / "paper.json"
-    path.write_bytes(content(kept))
-    monkeypatch.setattr("kvsim_app.serve.PAPER", path)
-    monkeypatch.setattr(
-        "kvsim_app.serve.current_fingerprint", lambda: load_atlas(ATLAS).fingerprint
-    )
-    assert main(["serve", "--port", "0"]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert sentence in said.err
-    assert "kvsim atlas" in said.err
-    assert said.err.count("\n") == 1
-    assert said.err.endswith(".\n")
-
-
-def test_the_command_writes_it_alone_or_with_the_pages_own_atlas(tmp_path, monkeypatch, capsys):
-    written = []
-    atlas, figures = tmp_path / "atlas.bin", tmp_path / "paper.json"
-    monkeypatch.setattr("kvsim_app.__main__.ATLAS", atlas)
-    monkeypatch.setattr("kvsim_app.__main__.PAPER", figures)
-    for module in ("atlas_build", "paper_store"):
-        monkeypatch.setattr(
-            f"kvsim_app.{module}.build",
-            lambda path, workers, module=module: (
-                written.append((module, path)) or path.write_text(".")
-            ),
-        )
-    assert main(["atlas", "--only-paper"]) == 0
-    assert written == [("paper_store", figures)]
-    assert main(["atlas", "--output", str(atlas)]) == 0
-    assert written[1:] == [("paper_store", figures), ("atlas_build", atlas)]
-    elsewhere = tmp_path / "other.bin"
-    assert main(["atlas", "--output", str(elsewhere)]) == 0
-    assert written[3:] == [("atlas_build", elsewhere)]
-    assert f"{elsewhere}: 1 bytes" in capsys.readouterr().out
-
-
 # The figure.
 
 
-def bars():
+def bars(html):
     """The parts of each bar by system and source: its fill, its width, and the number in it."""
     drawn = {}
-    html = assets.inlined_page(load_atlas(ATLAS))
     for system, source, inside in re.findall(
         r'class="measured-parts" data-system="(.*?)" data-source="(.*?)">(.*?)</span>', html, re.S
     ):
@@ -184,8 +141,8 @@ def bars():
     return drawn
 
 
-def test_every_bar_adds_up():
-    drawn = bars()
+def test_every_bar_adds_up(html):
+    drawn = bars(html)
     assert len(drawn) == 2 * len(paper.SYSTEMS) + 1
     for (system, source), parts in drawn.items():
         total = sum(width for _, width, _ in parts)
@@ -196,8 +153,8 @@ def test_every_bar_adds_up():
             assert float(shown) == pytest.approx(width, abs=0.0501)
 
 
-def test_published_shares_are_exact_and_simulated_ones_the_kept(kept):
-    drawn = bars()
+def test_published_shares_are_exact_and_simulated_ones_the_kept(html, kept):
+    drawn = bars(html)
     for row in kept.figures["figure_2"]:
         for source, wanted in (
             ("published", published.FIGURE_2[row["system"]]),
@@ -219,8 +176,7 @@ def cells(html, table):
     ]
 
 
-def test_the_table_holds_every_number_of_the_bars(kept):
-    html = assets.inlined_page(load_atlas(ATLAS))
+def test_the_table_holds_every_number_of_the_bars(html, kept):
     rows = [row[-6:] for row in cells(html, "shares-table")[1:]]
     for row in (*kept.figures["figure_2"], kept.figures["first_fit"]):
         for source in ("published", "simulated"):
@@ -232,8 +188,8 @@ def test_the_table_holds_every_number_of_the_bars(kept):
         assert any(each[:2] == ["spread", f"{low:.1f} to {high:.1f}"] for each in rows)
 
 
-def test_the_relatives_are_there(kept):
-    rows = cells(assets.inlined_page(load_atlas(ATLAS)), "relatives")
+def test_the_relatives_are_there(html, kept):
+    rows = cells(html, "relatives")
     numbers = [row[1:3] for row in rows]
     for row in kept.figures["section_6_2"]["paged_over"]:
         assert [f"{row['published']:.2f}", f"{row['ratio']:.2f}"] in numbers
@@ -264,7 +220,7 @@ def test_what_does_not_come_out_is_said(page, kept):
     assert f"{kept.figures['figure_2'][3]['batch']:.2f}" in said
 
 
-def test_no_number_is_typed_in(kept, tmp_path, monkeypatch):
+def test_no_number_is_typed_in(kept):
     """With other figures in the file, the kept ones are not in the text any more."""
     shift = {
         "token_states": 1.37, "reserved": 2.41, "internal": 3.43, "rest": 0.57, "batch": 0.83,
@@ -278,9 +234,8 @@ def test_no_number_is_typed_in(kept, tmp_path, monkeypatch):
             return [other(each, name) for each in value]
         return value + shift[name] if name in shift else value
 
-    path = tmp_path / "paper.json"
-    path.write_bytes(to_bytes(replace(kept, figures=other(kept.figures))))
-    text = rendered(path, monkeypatch).one(id="measured").text
+    changed = replace(kept, figures=other(kept.figures))
+    text = Page(page_with(changed)).one(id="measured").text
     numbers = re.findall(r"[\d.]+\d", text)
     for row in (*kept.figures["figure_2"], kept.figures["first_fit"]):
         assert f"{row['batch']:.2f}" not in numbers or row["batch"] == 7

@@ -35,7 +35,8 @@ def texts():
     return {
         path.relative_to(ROOT): path.read_text("utf-8")
         for path in paths
-        if path.suffix in TEXT and "__pycache__" not in path.parts
+        # In a worktree .git is a file, and says where the repository is.
+        if path.suffix in TEXT and path.name != ".git" and "__pycache__" not in path.parts
     }
 
 

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from browser.expected import CONTROLS
+from browser.expected import CONTROLS, SELECTS
 from kvsim_app.settings import values
 
 THUMB_PX = 26  # the style sheet's
@@ -16,6 +16,23 @@ def slider(page, name):
 def switch(page):
     """The one switch, found as a screen reader finds it."""
     return page.get_by_role("checkbox", name=CONTROLS["block_overhead"]["label"], exact=True)
+
+
+def choose(page, name, value):
+    """Choose from a list, found as a screen reader finds it."""
+    box = page.get_by_role("combobox", name=CONTROLS[name]["label"], exact=True)
+    box.select_option(index=values(name).index(value))
+
+
+def put(page, **position):
+    """Put controls at values: as the keyboard would, one after the other."""
+    for name, value in position.items():
+        if name == "block_overhead":
+            switch(page).set_checked(bool(value))
+        elif name in SELECTS:
+            choose(page, name, value)
+        else:
+            slider(page, name).fill(str(values(name).index(value)))
 
 
 def thumb(page, name, value):

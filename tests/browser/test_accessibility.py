@@ -3,7 +3,7 @@
 import pytest
 from axe_core_python.sync_playwright import Axe
 
-from browser.expected import CONTROLS, check_page, words_at
+from browser.expected import CONTROLS, SELECTS, check_page, wait_for_film, words_at
 from browser.hands import slider
 from browser.visits import PHONE
 
@@ -30,7 +30,9 @@ def test_axe_finds_nothing(visits, options):
 
 
 def test_axe_finds_nothing_with_a_notice_and_other_settings(visits):
-    page = visits.open("?rate=abc&block=256&maxlen=131072&overhead=3.7", color_scheme="dark")
+    page = visits.open(
+        "?rate=abc&block=256&maxlen=131072&overhead=3.7&reserve=buddy-pow2", color_scheme="dark"
+    )
     assert "rate=abc" in page.inner_text("#notice")
     assert violations(page) == []
 
@@ -50,6 +52,7 @@ def test_charts_and_drawings_say_what_they_show(page):
         "cache-contiguous": "drawing_contiguous",
         "cache-paged": "drawing_paged",
     }
+    wait_for_film(page)
     said = {}
     for element, key in names.items():
         image = page.locator(f"#{element}")
@@ -76,7 +79,7 @@ def test_charts_and_drawings_say_what_they_show(page):
 
 def test_tab_reaches_every_control_and_nothing_within_a_chart(page):
     reached = []
-    for _ in range(60):
+    for _ in range(120):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("looking.focused()"))
         if reached[-1] == ["body"]:
@@ -85,7 +88,8 @@ def test_tab_reaches_every_control_and_nothing_within_a_chart(page):
     flat = [step[0] for step in reached]
     controls = [control["id"] for control in CONTROLS.values()]
     start = flat.index(controls[0])
-    order = [*controls, "reset", "copy-link"]
+    lists = [CONTROLS[name]["id"] for name in SELECTS]
+    order = [*(each for each in controls if each not in lists), "reset", "copy-link", *lists]
     assert flat[start : start + len(order)] == order
     for step in reached:
         assert len(step) == 1, f"within a shadow tree: {step}"

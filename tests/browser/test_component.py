@@ -6,14 +6,16 @@ import pytest
 from serving import serving
 
 from browser.expected import wait_for_words
-from browser.hands import slider
+from browser.hands import choose, slider
 from kvsim_app.settings import values
 
 LESSON = """
 import panel as pn
 from kvsim_app.plate import Plate
 
-plate = Plate(block_size=64, max_length=4096)
+plate = Plate(
+    block_size=64, max_length=4096, workload="sharegpt", reservation="buddy-pow2", rate=8
+)
 server = pn.serve(plate, port=0, show=False, start=False)
 print(f"http://localhost:{server.port}/", flush=True)
 server.run_until_shutdown()
@@ -47,7 +49,26 @@ def open_panel(visits, address):
 def test_an_object_with_settings_shows_the_plate_at_them(visits):
     with serving([sys.executable, "-c", LESSON]) as served:
         page = open_panel(visits, served.url)
-        check_frame(page, block_size=64, max_length=4096)
+        check_frame(
+            page,
+            block_size=64,
+            max_length=4096,
+            workload="sharegpt",
+            reservation="buddy-pow2",
+            rate=8,
+        )
+        # What it does not bring along cannot be chosen; its own and the plate's can.
+        (plate,) = page.frames[1:]
+        offered = plate.eval_on_selector_all(
+            "#workload option", "options => options.map(({ disabled }) => !disabled)"
+        )
+        assert dict(zip(values("workload"), offered, strict=True)) == {
+            **dict.fromkeys(values("workload"), False),
+            "exponential": True,
+            "sharegpt": True,
+        }
+        choose(plate, "workload", "exponential")
+        wait_for_words(plate, block_size=1, max_length=4096, reservation="buddy-pow2", rate=40)
         page.close()
 
 

@@ -56,7 +56,9 @@ def test_a_phone_is_wide_enough(visits):
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["mouse", "finger"])
 def test_controls_are_large_enough_to_grab(visits, options):
     page = visits.open(**options)
-    for element in page.locator("#controls input, #controls button, .marker-handle").all():
+    for element in page.locator(
+        "#controls input, #controls button, #controls select, .marker-handle"
+    ).all():
         place = element.bounding_box()
         assert place["height"] >= 24, element
         assert place["width"] >= 24, element
@@ -130,7 +132,7 @@ def test_without_scripts_the_text_and_the_numbers_are_there(visits):
 
 def test_an_atlas_that_does_not_arrive_is_said(visits):
     page = visits.open(ready=False)
-    page.context.route("**/atlas.bin", lambda route: route.fulfill(status=500))
+    page.context.route("**/atlas-*.bin", lambda route: route.fulfill(status=500))
     page.goto(visits.plate)
     expect(page.locator("#notice")).to_contain_text("HTTP 500")
     # The browser complains about the status itself; that is what was wanted here.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from browser.expected import CONTROLS, check_page, words_at
-from browser.hands import held, slider, switch, thumb
+from browser.expected import CONTROLS, SLIDERS, check_page, words_at
+from browser.hands import held, put, slider, switch, thumb
 from kvsim_app.settings import values
 
 MOVES = [
@@ -13,6 +13,14 @@ MOVES = [
     ("max_length", 131072, "?maxlen=131072"),
     ("rate", 40, "?rate=40"),
     ("rate", 7, "?rate=7"),
+    ("workload", "sharegpt", "?work=sharegpt"),
+    ("workload", "azure-conversation", "?work=azure-conversation"),
+    ("workload", "azure-code", "?work=azure-code"),
+    *(
+        ("reservation", name, f"?reserve={name}")
+        for name in values("reservation")
+        if name != "slots"
+    ),
 ]
 
 
@@ -27,18 +35,15 @@ def wait_for_address(page, search):
     )
 
 
-def put(page, name, value):
-    slider(page, name).fill(str(values(name).index(value)))
-
-
 @pytest.mark.parametrize(("name", "value", "search"), MOVES)
-def test_a_slider_goes_into_the_link_and_comes_back(visits, page, name, value, search):
-    put(page, name, value)
+def test_a_control_goes_into_the_link_and_comes_back(visits, page, name, value, search):
+    put(page, **{name: value})
     wait_for_address(page, search)
     other = visits.open(search)
     check_page(other, **{name: value})
     assert other.inner_text("#notice") == ""
-    assert slider(other, name).input_value() == str(values(name).index(value))
+    if name in SLIDERS:
+        assert slider(other, name).input_value() == str(values(name).index(value))
 
 
 def test_the_switch_goes_into_the_link_and_comes_back(visits, page):
@@ -51,22 +56,32 @@ def test_the_switch_goes_into_the_link_and_comes_back(visits, page):
 
 
 def test_everything_at_once(visits, page):
-    put(page, "block_size", 2)
-    put(page, "max_length", 2048)
-    put(page, "rate", 33)
+    put(page, block_size=2)
+    put(page, max_length=2048)
+    put(page, rate=33)
     switch(page).check()
-    wait_for_address(page, "?block=2&maxlen=2048&rate=33&overhead=3.7")
-    other = visits.open("?block=2&maxlen=2048&rate=33&overhead=3.7")
-    check_page(other, block_size=2, max_length=2048, rate=33, block_overhead=3.7)
+    put(page, workload="azure-code", reservation="firstfit-pow2")
+    address = "?block=2&maxlen=2048&rate=33&overhead=3.7&work=azure-code&reserve=firstfit-pow2"
+    wait_for_address(page, address)
+    other = visits.open(address)
+    check_page(
+        other,
+        block_size=2,
+        max_length=2048,
+        rate=33,
+        block_overhead=3.7,
+        workload="azure-code",
+        reservation="firstfit-pow2",
+    )
 
 
 def test_what_is_back_at_its_default_leaves_the_link(page):
-    put(page, "rate", 33)
-    put(page, "block_size", 8)
+    put(page, rate=33)
+    put(page, block_size=8)
     wait_for_address(page, "?block=8&rate=33")
-    put(page, "rate", 18)
+    put(page, rate=18)
     wait_for_address(page, "?block=8")
-    put(page, "block_size", 16)
+    put(page, block_size=16)
     wait_for_address(page, "")
 
 
@@ -76,13 +91,13 @@ def test_moving_adds_nothing_to_the_history(page):
         for rate in range(19, 41):
             page.mouse.move(*thumb(page, "rate", rate))
     wait_for_address(page, "?rate=40")
-    put(page, "block_size", 4)
+    put(page, block_size=4)
     wait_for_address(page, "?block=4&rate=40")
     assert page.evaluate("history.length") == before
 
 
 def test_reloading_keeps_the_settings(visits, page):
-    put(page, "rate", 33)
+    put(page, rate=33)
     wait_for_address(page, "?rate=33")
     page.reload()
     page.wait_for_selector("html[data-ready]", state="attached")
@@ -91,7 +106,7 @@ def test_reloading_keeps_the_settings(visits, page):
 
 def test_an_anchor_stays_in_the_address(visits):
     page = visits.open("?rate=30#reading")
-    put(page, "rate", 31)
+    put(page, rate=31)
     wait_for_address(page, "?rate=31")
     assert page.evaluate("location.hash") == "#reading"
 
@@ -131,6 +146,19 @@ BAD_LINKS = {
         ["</script>"],
         {"block_size": 8},
     ),
+    "repeated, the first one bad": ("?rate=x&rate=30&block=8", ["rate=x"], {"block_size": 8}),
+    "no such workload": ("?work=alpaca&rate=30", ["work=alpaca", "azure-code"], {"rate": 30}),
+    "a workload of another case": ("?work=ShareGPT", ["work=ShareGPT"], {}),
+    "a workload's number": ("?work=1&rate=30", ["work=1"], {"rate": 30}),
+    "no workload": ("?work=&rate=30", ["work="], {"rate": 30}),
+    "property of objects as a workload": ("?work=constructor", ["work=constructor"], {}),
+    "no such reservation": (
+        "?reserve=slab&work=sharegpt",
+        ["reserve=slab"],
+        {"workload": "sharegpt"},
+    ),
+    "script as a reservation": (f"?reserve={SCRIPT}", [f"reserve={SCRIPT}"], {}),
+    "nearly tracking": ("?utm=1&gclid2=x&block=8", ["utm", "gclid2"], {"block_size": 8}),
     "several": ("?rate=x&block=y&maxlen=1024", ["rate=x", "block=y"], {"max_length": 1024}),
 }
 
@@ -157,6 +185,44 @@ def test_what_can_be_understood_is_not_complained_about(visits, rate):
 
 
 @pytest.mark.parametrize(
+    "extra",
+    [
+        *("utm_source=list&utm_medium=mail&utm_campaign=spring", "fbclid=IwAR0", "gclid=Cj0"),
+        "rate=30",
+        "block=16&block=16",
+    ],
+)
+def test_what_others_put_there_or_say_twice_is_nobodys_business(visits, extra):
+    page = visits.open(f"?rate=30&{extra}")
+    check_page(page, rate=30)
+    assert page.inner_text("#notice") == ""
+
+
+def test_a_repeated_bad_value_is_complained_about_once(visits):
+    page = visits.open("?rate=x&rate=30&rate=31")
+    check_page(page)
+    assert "more than once" not in page.inner_text("#notice")
+
+
+def test_a_bad_switch_is_said_in_its_own_words(visits):
+    notice = visits.open("?overhead=1").locator("#notice")
+    assert "stays at off" in notice.inner_text()
+
+
+def test_a_notice_goes_with_the_next_move(visits):
+    page = visits.open("?rate=abc&colour=red")
+    assert "rate=abc" in page.inner_text("#notice")
+    put(page, block_size=8)
+    check_page(page, block_size=8)
+    assert page.inner_text("#notice") == ""
+    page.get_by_role("button", name="Reset").click()
+    assert page.inner_text("#notice") != ""
+    put(page, rate=20)
+    check_page(page, rate=20)
+    assert page.inner_text("#notice") == ""
+
+
+@pytest.mark.parametrize(
     "address",
     [
         "?rate=" + "9" * 5000 + "&block=8",
@@ -176,14 +242,14 @@ def test_a_long_bad_link_does_not_push_the_page_away(visits, address):
 
 def test_what_no_setting_is_leaves_the_link_with_the_next_move(visits):
     page = visits.open("?rate=abc&colour=red")
-    put(page, "block_size", 8)
+    put(page, block_size=8)
     wait_for_address(page, "?block=8")
 
 
 def test_the_link_can_be_copied(visits):
     page = visits.open()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    put(page, "rate", 30)
+    put(page, rate=30)
     switch(page).check()
     page.get_by_role("button", name="Copy link").click()
     notice = page.locator("#notice")
@@ -207,7 +273,7 @@ def test_where_copying_is_forbidden_the_page_says_where_the_link_is(visits):
             "browserContextId": context,
         },
     )
-    put(page, "rate", 30)
+    put(page, rate=30)
     page.get_by_role("button", name="Copy link").click()
     page.wait_for_function("document.getElementById('notice').textContent !== ''")
     assert "address bar" in page.inner_text("#notice")

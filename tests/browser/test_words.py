@@ -8,18 +8,14 @@ from sampling import fresh_random
 
 from browser.expected import (
     KINDS,
-    SLIDERS,
     check_page,
-    constants,
-    shipped_atlas,
-    wait_for_drawings,
+    wait_for_film,
     wait_for_words,
     words_at,
 )
-from browser.hands import slider, switch
+from browser.hands import put
 from kvsim_app import words
-from kvsim_app.reading import read
-from kvsim_app.settings import Settings, values
+from kvsim_app.settings import choices, values
 
 # At the edges of what is rounded how, and halfway between two roundings.
 NUMBERS = (
@@ -32,55 +28,70 @@ NUMBERS = (
 
 def test_before_and_after_the_script_the_text_is_the_same(visits, page):
     served = live_texts(page.request.get(visits.plate).text())
-    wait_for_drawings(page, {})
+    # The film's moment takes the place of this one.
+    assert served.pop("finding_cache") == [words_at()["finding_cache"]]
     shown = page.evaluate("looking.words()")
-    # The film's clock writes this one, which is then no longer the sliders' alone.
-    (finding,) = served.pop("finding_cache")
-    assert page.inner_text("#cache-finding") == finding
-    assert shown.pop("finding_cache", [finding]) == [finding]
+    shown.pop("finding_cache", None)
     assert shown == served
+    wait_for_film(page)
+
+
+def random_position(random):
+    return {name: random.choice(values(name)).item() for name, _ in choices()}
 
 
 def test_at_random_positions(page):
     random = fresh_random()
-    for _ in range(25):
-        position = {name: random.choice(values(name)).item() for name in SLIDERS}
-        position["block_overhead"] = float(random.choice(values("block_overhead")))
+    for _ in range(20):
+        position = random_position(random)
         print(position)
-        for name in SLIDERS:
-            slider(page, name).fill(str(values(name).index(position[name])))
-        switch(page).set_checked(bool(position["block_overhead"]))
+        put(page, **position)
+        # Films of any settings are a server's work for a second; see below for a few.
+        check_page(page, film=False, **position)
+
+
+def test_what_is_said_of_the_cache_at_random_positions(page):
+    random = fresh_random()
+    for _ in range(6):
+        position = random_position(random)
+        print(position)
+        put(page, **position)
         check_page(page, **position)
 
 
+WORDS_AT = """async () => {
+  const data = JSON.parse(document.getElementById("plate-data").textContent);
+  const atlases = new kvsim.Atlases(data.files.atlases);
+  const words = new kvsim.Words(data.words, data.constants);
+  window.wordsAt = async (settings) => {
+    await atlases.open(settings.workload);
+    return words.of(atlases.current.reading(settings));
+  };
+}"""
+
+
+def check_words(page, positions):
+    """Every live key is the same; with the page's own code, not through its controls."""
+    page.evaluate(WORDS_AT)
+    written = page.evaluate("(all) => Promise.all(all.map(wordsAt))", positions)
+    for position, by_script in zip(positions, written, strict=True):
+        assert by_script == words_at(**position), position
+
+
 @pytest.mark.parametrize("overhead", values("block_overhead"))
-def test_at_every_position(page, overhead):
-    """Not through the sliders, but with the page's own code: all of them in a few seconds."""
-    page.evaluate(
-        """async () => {
-          const data = JSON.parse(document.getElementById("plate-data").textContent);
-          const bytes = await (await fetch(data.files.atlas)).arrayBuffer();
-          const atlas = await kvsim.openAtlas(new Uint8Array(bytes));
-          const words = new kvsim.Words(data.words, data.constants);
-          window.wordsAt = (position) => words.of(atlas.reading(position));
-        }"""
-    )
+def test_at_every_position_of_the_sliders(page, overhead):
     for size, length in product(values("block_size"), values("max_length")):
-        position = {
-            "block_size": values("block_size").index(size),
-            "max_length": values("max_length").index(length),
-            "block_overhead": values("block_overhead").index(overhead),
-        }
-        written = page.evaluate(
-            "([position, rates]) => rates.map(rate => wordsAt({ ...position, rate }))",
-            [position, list(range(len(values("rate"))))],
-        )
-        for rate, by_script in zip(values("rate"), written, strict=True):
-            settings = Settings(
-                block_size=size, max_length=length, rate=rate, block_overhead=overhead
-            )
-            by_python = words.live_words(read(shipped_atlas(), settings), constants())
-            assert by_script == by_python, settings
+        there = {"block_size": size, "max_length": length, "block_overhead": overhead}
+        rest = {"workload": "exponential", "reservation": "slots"}
+        check_words(page, [{**there, **rest, "rate": rate} for rate in values("rate")])
+
+
+@pytest.mark.parametrize("workload", values("workload"))
+def test_every_workload_and_reservation_at_random_positions(page, workload):
+    random = fresh_random()
+    for reservation in values("reservation"):
+        chosen = {"workload": workload, "reservation": reservation}
+        check_words(page, [random_position(random) | chosen for _ in range(100)])
 
 
 def test_numbers_are_written_alike(page):
@@ -116,10 +127,16 @@ def test_numbers_are_written_alike(page):
     assert differences == {}
 
 
-@pytest.mark.parametrize("position", [{}, {"block_size": 1, "max_length": 1024, "rate": 40}])
+@pytest.mark.parametrize(
+    "position",
+    [
+        {},
+        {"block_size": 1, "max_length": 1024, "rate": 40},
+        {"workload": "azure-code", "reservation": "buddy-oracle", "rate": 8},
+    ],
+)
 def test_the_table_of_waiting_times_holds_the_atlas(page, position):
-    for name, value in position.items():
-        slider(page, name).fill(str(values(name).index(value)))
+    put(page, **position)
     wait_for_words(page, **position)
     page.get_by_text("The numbers as tables").click()
     rows = page.locator("#ttft-table tbody tr").all_inner_texts()

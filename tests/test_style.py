@@ -48,6 +48,6 @@ def test_no_path_of_a_machine_is_written_down():
 def test_every_module_says_what_it_is_about():
     for path, text in texts().items():
         if path.suffix == ".py" and text:
-            assert re.match(r'(#!.*\n)?"""\w', text), path
+            assert re.match(r'(#!.*\n)?"""[\w`]', text), path
         if path.suffix == ".js":
             assert text.startswith("/* "), path

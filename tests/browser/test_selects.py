@@ -106,7 +106,9 @@ def test_chart_words_and_drawing_follow_a_reservation(page, reservation):
         page.wait_for_function("id => looking.colours(id) > 3", arg=f"cache-{kind}")
     # Paged allocation does not know of it.
     assert known["paged_fit"] == words_at()["paged_fit"]
-    assert (known["contiguous_fit"] == words_at()["contiguous_fit"]) == (reservation == "slots")
+    if not known["reservation_note"]:
+        return  # the maximum: as many as slots, or nearly
+    assert known["contiguous_fit"] != words_at()["contiguous_fit"]
 
 
 def test_the_oracle_is_called_one(page):

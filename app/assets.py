@@ -44,11 +44,9 @@ SCRIPTS = (
 
 def linked_page(results: Results, addresses: dict[Path, str]) -> str:
     """Render the page with links to the addresses that a server gives its files."""
-    first = addresses[ATLASES[Settings().workload]]
     return render(
         results,
-        styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">\n'
-        f'<link rel="preload" href="{first}" as="fetch" crossorigin>',
+        styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">',
         # Deferred: the text is painted before any of them has loaded.
         scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
         files={

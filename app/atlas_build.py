@@ -9,6 +9,7 @@ import pickle
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -159,6 +160,8 @@ def build(plan: Plan, path: Path, workers: int | None = None) -> Atlas:
     atlas = assemble(plan, done)
     write_whole(path, to_bytes(atlas))
     shutil.rmtree(parts)
+    with suppress(OSError):  # another build's rows are still there
+        parts.parent.rmdir()
     return atlas
 
 

@@ -118,8 +118,6 @@ def test_the_page_knows_where_its_files_are(page):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
     assert files["films"] == ADDRESSES[FILMS]
-    (early,) = page.all("link", rel="preload")
-    assert early["href"] == files["atlases"]["exponential"], "the others are fetched when wanted"
 
 
 def test_nothing_is_asked_of_another_host(page, html):

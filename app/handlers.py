@@ -65,6 +65,7 @@ class FilmHandler(RequestHandler):
     async def get(self) -> None:
         """Send them in the form of the kept ones, or say what is wrong with the settings."""
         try:
+            self._refuse_unknown()
             chosen = tuple((name, self._value(choice)) for name, choice in choices())
         except ValueError as error:
             self.set_status(400)
@@ -76,6 +77,12 @@ class FilmHandler(RequestHandler):
         self.set_header("Cache-Control", "max-age=3600")
         self.set_header("Access-Control-Allow-Origin", "*")
         self.finish(films)
+
+    def _refuse_unknown(self) -> None:
+        known = [choice.key for _, choice in choices()]
+        for key in self.request.query_arguments:
+            if key not in known:
+                raise ValueError(f"{key[:40]!r} is no setting: there are {', '.join(known)}.")
 
     def _value(self, choice: Choice) -> Any:
         text = self.get_query_argument(choice.key, choice.spell(choice.default))

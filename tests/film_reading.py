@@ -1,14 +1,15 @@
 """Films read back, without the page's script, and the runs that they were cut from."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
-from kvsim_app.atlas_build import LENGTHS, SERVER
+from kvsim_app import allocations
+from kvsim_app.allocations import SERVER
 from kvsim_app.container import unpack
-from kvsim_app.films import AXIS_ORDER, TICK_S, Film, make_films, to_bytes
+from kvsim_app.films import TICK_S, Film, make_films, to_bytes
 from kvsim_app.settings import choices, values
 
 # Each column, and the one whose length it shares: that one's ends are in the file.
@@ -19,6 +20,14 @@ COLUMNS = {
     "evicted_pass": "evicted",
     "clock_pass": "clock_pass",
     "clock_tick": "clock_pass",
+    "run_start": "run_start",
+    "run_blocks": "run_start",
+    "reserved": "run_start",
+    "scattered": "scattered",
+}
+AXES = {
+    "contiguous": ("reservation", "max_length", "rate"),
+    "paged": ("block_overhead", "block_size", "max_length", "rate"),
 }
 DEFAULTS = {name: choice.default for name, choice in choices()}
 KINDS = ("contiguous", "paged")
@@ -33,8 +42,7 @@ class FilmFile:
 
     def number(self, kind, settings):
         """The number of the film at some settings."""
-        names = AXIS_ORDER if kind == "paged" else AXIS_ORDER[2:]
-        place = tuple(self.axes[name].index(settings[name]) for name in names)
+        place = tuple(self.axes[name].index(settings[name]) for name in AXES[kind])
         return int(self.arrays[f"{kind}_film"][place])
 
     def film(self, kind, settings):
@@ -56,14 +64,18 @@ def film_bytes(**settings):
 def allocation_of(kind, settings):
     """How the cache is divided at some settings."""
     if kind == "contiguous":
-        return kvsim.Contiguous(settings["max_length"])
-    return kvsim.Paged(settings["block_size"], settings["block_overhead"])
+        return allocations.contiguous(settings["reservation"], settings["max_length"])
+    return allocations.paged(settings["block_size"], settings["block_overhead"])
+
+
+def lengths_of(settings):
+    """The lengths of requests at some settings."""
+    return allocations.lengths(settings["workload"], settings["max_length"])
 
 
 def run_of(kind, settings):
     """The whole run whose first minute a film shows."""
-    traffic = kvsim.Traffic(replace(LENGTHS, max_length=settings["max_length"]))
-    requests = traffic.during(PLATE_DURATION_S, settings["rate"])
+    requests = kvsim.Traffic(lengths_of(settings)).during(PLATE_DURATION_S, settings["rate"])
     return kvsim.simulate(requests, SERVER, allocation_of(kind, settings))
 
 

@@ -10,6 +10,7 @@ from film_reading import (
     allocation_of,
     check_same,
     film_bytes,
+    lengths_of,
     passes_of,
     random_settings,
     run_of,
@@ -19,11 +20,10 @@ from sampling import fresh_random
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
 from kvsim_app.assets import SCRIPTS, STYLE, inlined_page, linked_page
-from kvsim_app.atlas import load
-from kvsim_app.atlas_build import current_fingerprint
+from kvsim_app.atlas_build import PLANS
 from kvsim_app.films import CLOCK_TOLERANCE_S, TICK_S, film_at, film_of, make_films, to_bytes
-from kvsim_app.paths import ATLAS, FILMS
-from kvsim_app.settings import values
+from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.settings import Settings, values
 
 PAGE_BYTES = 3_000_000
 SAMPLE = 16
@@ -34,6 +34,7 @@ CASES = {
     "the plate's": ("paged", {}),
     "pre-empting": ("paged", {"rate": 40}),
     "queueing": ("contiguous", {"max_length": 131072, "rate": 40}),
+    "in holes too small": ("contiguous", {"reservation": "firstfit-oracle", "rate": 30}),
     "anything": (None, None),
 }
 
@@ -66,8 +67,22 @@ def test_a_film_has_the_stays_of_the_first_minute(case):
 
 
 def test_a_film_of_a_crowded_cache_has_evictions():
-    assert len(film_at(kvsim.Paged(16), 8192, 40).evicted) > 0
-    assert len(film_at(kvsim.Paged(16), 8192, 18).evicted) == 0
+    lengths = kvsim.ExponentialLengths()
+    assert len(film_at(kvsim.Paged(16), lengths, 40).evicted) > 0
+    assert len(film_at(kvsim.Paged(16), lengths, 18).evicted) == 0
+
+
+def test_runs_of_blocks_are_where_the_allocator_put_them():
+    settings = DEFAULTS | {"reservation": "firstfit-oracle", "rate": 30}
+    timeline = run_of("contiguous", settings)
+    film, placement = film_of(timeline), kvsim.Placement(timeline)
+    for stay, (start, blocks) in enumerate(zip(film.run_start, film.run_blocks, strict=True)):
+        assert placement.units[stay] == range(start, start + blocks)
+    changes = np.zeros(passes_of(timeline) + 1, int)
+    changes[film.scattered] = 1
+    scattered = np.cumsum(changes)[:-1] % 2 == 1
+    assert scattered.tolist() == placement.scattered[: len(scattered)].tolist()
+    assert scattered.any()
 
 
 def test_the_clock_stays_within_its_tolerance(case):
@@ -119,6 +134,8 @@ def test_the_last_pass_is_exact(case):
 
 def test_a_file_gives_back_what_was_put_in():
     axes = {
+        "workload": ["sharegpt"],
+        "reservation": ["slots", "buddy-pow2"],
         "block_overhead": [0.0, 3.7],
         "block_size": [16, 256],
         "max_length": [1024, 131072],
@@ -129,7 +146,7 @@ def test_a_file_gives_back_what_was_put_in():
     assert file.axes == axes
     assert file.header["tick_s"] == TICK_S
     assert file.header["duration_s"] == PLATE_DURATION_S
-    assert file.header["fingerprint"] == current_fingerprint()
+    assert file.header["fingerprint"] == PLANS["sharegpt"].fingerprint()
     numbers = set()
     for settings in positions(axes):
         for kind in KINDS:
@@ -149,7 +166,7 @@ def positions(axes):
 
 def newly_cut(kind, settings):
     """The film of one position, from the simulation."""
-    return film_at(allocation_of(kind, settings), settings["max_length"], settings["rate"])
+    return film_at(allocation_of(kind, settings), lengths_of(settings), settings["rate"])
 
 
 def test_the_traffic_is_in_the_file():
@@ -188,7 +205,7 @@ def shipped():
 
 
 def test_the_shipped_films_were_made_by_this_code(shipped):
-    assert shipped.header["fingerprint"] == current_fingerprint(), STALE
+    assert shipped.header["fingerprint"] == PLANS["exponential"].fingerprint(), STALE
     assert shipped.header["tick_s"] == TICK_S, STALE
 
 
@@ -215,11 +232,11 @@ def test_a_sample_of_the_shipped_films(shipped):
 
 def test_the_whole_page_is_small():
     """Uncompressed, as a browser holds it: linked, and with everything inside."""
-    atlas = load(ATLAS)
-    files = (STYLE, *SCRIPTS, ATLAS, FILMS)
-    page = linked_page(atlas, {path: f"assets/{'0' * 16}/{path.name}" for path in files})
+    results = load_results()
+    files = (STYLE, *SCRIPTS, ATLASES["exponential"], FILMS)
+    page = linked_page(results, {path: path.name for path in (*files, *ATLASES.values())})
     linked = len(page.encode()) + sum(path.stat().st_size for path in files)
     assert linked < PAGE_BYTES, f"{linked:,} bytes"
-    inlined = len(inlined_page(atlas).encode())
+    inlined = len(inlined_page(results, Settings()).encode())
     assert inlined < PAGE_BYTES, f"{inlined:,} bytes in one file"
     assert FILMS.stat().st_size < 1_000_000

@@ -4,7 +4,8 @@ window.filming = {
   async open(base64, kind, settings, capacity) {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const films = await kvsim.openFilms(bytes);
-    const unit = kind === "paged" ? settings.block_size : settings.max_length;
+    const slots = settings.reservation === "slots";
+    const unit = kind === "paged" ? settings.block_size : slots ? settings.max_length : 16;
     this.replay = new kvsim.Replay(films.film(kind, settings), kind, unit, capacity);
     return { passes: this.replay.passes, stays: this.replay.count, units: this.replay.units };
   },

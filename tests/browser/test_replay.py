@@ -13,7 +13,7 @@ from film_reading import DEFAULTS, film_bytes, passes_of, random_settings, run_o
 from sampling import fresh_random
 
 from kvsim import Placement, account
-from kvsim_app.atlas_build import SERVER
+from kvsim_app.allocations import SERVER
 
 SAMPLE = 8  # passes that are compared token by token
 # The script's names of the parts, and what Python adds up to each.
@@ -22,16 +22,37 @@ PARTS = {
     "reserved": ("reserved",),
     "internal": ("internal",),
     "ends": ("unfilled",),
-    "free": ("free", "external", "rounding"),
+    "rounding": ("rounding",),
+    "external": ("external",),
+    "free": ("free",),
 }
 # At the ends of the sliders, and anywhere.
 CASES = {
     "contiguous": ("contiguous", {"block_overhead": 0.0}),
     "contiguous, 1 024": ("contiguous", {"max_length": 1024, "rate": 40, "block_overhead": 0.0}),
     "contiguous, 131 072": ("contiguous", {"max_length": 131072, "block_overhead": 0.0}),
+    "slots": ("contiguous", {"reservation": "slots"}),
+    "buddy": ("contiguous", {"reservation": "buddy-pow2", "rate": 40}),
+    "first fit": (
+        "contiguous",
+        {
+            "reservation": "firstfit-oracle",
+            "rate": 30,
+            "workload": "exponential",
+            "max_length": 8192,
+        },
+    ),
+        "contiguous",
+        {
+            "reservation": "firstfit-oracle",
+            "rate": 30,
+            "workload": "exponential",
+            "max_length": 8192,
+        },
+    ),
     "paged": ("paged", {}),
     "paged, once more": ("paged", {}),
-    "paged, pre-empting": ("paged", {"max_length": 8192, "rate": 40, "block_overhead": 0.0}),
+    "paged, pre-empting": ("paged", {"max_length": 8192, "rate": 40, "workload": "exponential"}),
     "blocks of 1": ("paged", {"block_size": 1, "rate": 40}),
     "blocks of 256": ("paged", {"block_size": 256, "rate": 40}),
     "hardly anybody": ("paged", {"rate": 1}),
@@ -99,7 +120,7 @@ def check_every_unit(run):
     stays = run.timeline.stays
     seen = np.flatnonzero(stays.first_pass < run.passes)
     last = np.minimum(stays.last_pass, run.passes - 1)
-    held = run.placement.held(seen, stays.tokens_in(last)[seen])[1].tolist()
+    held = run.timeline.held(seen, stays.tokens_in(last)[seen])[1].tolist()
     units = [run.placement.units[stay][:count] for stay, count in zip(seen, held, strict=True)]
     digest = hashlib.sha256(b"".join(np.array(each, np.int32).tobytes() for each in units))
     assert run.page.evaluate("filming.digest()") == digest.hexdigest()

@@ -70,6 +70,18 @@ def test_a_film_of_a_crowded_cache_has_evictions():
     assert len(film_at(kvsim.Paged(16), 8192, 18).evicted) == 0
 
 
+def test_evictions_after_the_end_are_not_of_the_film():
+    """Cut in the middle of the crowd: some of those who are there will be evicted later."""
+    timeline = run_of("paged", DEFAULTS | {"rate": 40})
+    stays, log = timeline.stays, timeline.pass_log
+    passes = int(np.count_nonzero(log.start_s < 45))
+    later = stays.evicted & (stays.first_pass < passes) & (stays.last_pass >= passes)
+    assert later.any()
+    film = film_of(timeline, duration_s=45)
+    assert not set(film.evicted.tolist()) & set(np.flatnonzero(later).tolist())
+    assert film.evicted_pass.max() < passes == film.clock_pass[-1]
+
+
 def test_the_clock_stays_within_its_tolerance(case):
     timeline, film = case
     passes = np.arange(passes_of(timeline))

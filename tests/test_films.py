@@ -85,6 +85,20 @@ def test_runs_of_blocks_are_where_the_allocator_put_them():
     assert scattered.any()
 
 
+def test_evictions_after_the_end_are_not_of_the_film():
+    """Cut while one is there that will be evicted: the film does not know that yet."""
+    timeline = run_of("paged", DEFAULTS | {"rate": 40})
+    stays = timeline.stays
+    doomed = int(np.flatnonzero(stays.evicted & (stays.last_pass > stays.first_pass))[-1])
+    last = int(stays.last_pass[doomed])
+    film = film_of(timeline, duration_s=timeline.pass_start_s(last))
+    assert film.clock_pass[-1] == last
+    assert stays.first_pass[doomed] < last
+    assert doomed not in film.evicted.tolist()
+    assert len(film.evicted) > 0
+    assert film.evicted_pass.max() < last
+
+
 def test_the_clock_stays_within_its_tolerance(case):
     timeline, film = case
     passes = np.arange(passes_of(timeline))

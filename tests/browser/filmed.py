@@ -110,6 +110,24 @@ def wait_for_films(page):
     page.wait_for_function("document.getElementById('counts-paged').textContent !== ''")
 
 
+def stop_time(page, visits, address=""):
+    """Load the page, and stop its time: frames and timers wait for ``page.clock.run_for``."""
+    page.clock.install()
+    visits.go(page, address)
+    wait_for_films(page)
+    page.locator("#cache-figure").scroll_into_view_if_needed()
+    wait_for_observers(page)
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+
+
+def wait_for_observers(page):
+    """Wait until the page knows whether the caches are on the screen."""
+    page.evaluate(
+        """() => new Promise((known) =>
+          new IntersectionObserver(known).observe(document.getElementById("cache-figure")))"""
+    )
+
+
 def go_to(page, time_s):
     """Scrub to a tenth of a second, as a screen reader's user would."""
     page.locator("#clock").fill(str(round(10 * time_s)))

@@ -12,8 +12,9 @@ from browser.filmed import (
     next_time,
     open_film,
     shown_counts,
+    stop_time,
     wait_for_counts,
-    wait_for_films,
+    wait_for_observers,
 )
 from browser.hands import THUMB_PX, held, middle, slider
 from browser.visits import PHONE
@@ -58,24 +59,6 @@ def slow_film(visits):
     page = visits.open(ready=False)
     stop_time(page, visits)
     return page
-
-
-def stop_time(page, visits, address=""):
-    """Load the page, and stop its time: frames and timers wait for ``page.clock.run_for``."""
-    page.clock.install()
-    visits.go(page, address)
-    wait_for_films(page)
-    page.locator("#cache-figure").scroll_into_view_if_needed()
-    wait_for_observers(page)
-    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
-
-
-def wait_for_observers(page):
-    """Wait until the page knows whether the caches are on the screen."""
-    page.evaluate(
-        """() => new Promise((known) =>
-          new IntersectionObserver(known).observe(document.getElementById("cache-figure")))"""
-    )
 
 
 def test_it_stands_still_at_the_end_of_the_minute(slow_film):

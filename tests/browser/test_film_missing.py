@@ -15,6 +15,7 @@ from browser.filmed import (
     go_to,
     open_film,
     shown_counts,
+    stop_time,
     wait_for_counts,
     wait_for_films,
 )
@@ -100,18 +101,17 @@ def test_what_is_kept_is_asked_of_nobody(visits):
 
 
 def test_a_slider_in_motion_asks_only_where_it_stops(visits):
-    page = open_film(visits)
-    page.evaluate(
-        """() => {
-          const input = document.getElementById("rate");
-          for (const position of [18, 20, 22, 24, 28]) {
-            input.value = position;
-            input.dispatchEvent(new Event("input", { bubbles: true }));
-          }
-        }"""
-    )
-    wait_for_counts(page, both(rate=29), END_S)
+    page = visits.open(ready=False)
+    stop_time(page, visits)
+    for rate in (19, 21, 23, 25, 29):
+        put(page, "rate", rate)
+        page.clock.run_for(50)
+    assert not any("/film?" in url for url in visits.requests)
+    with page.expect_response("**/film?*"):
+        page.clock.run_for(1000)
     wait_for_note(page, "")
+    page.clock.run_for(1000)
+    wait_for_counts(page, both(rate=29), END_S)
     asked = [url for url in visits.requests if "/film?" in url]
     assert [parse_qs(urlsplit(url).query)["rate"] for url in asked] == [["29"]]
 

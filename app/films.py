@@ -25,7 +25,7 @@ from .atlas_rows import Job
 from .container import pack, write_whole
 
 TICK_S = 1e-3  # of the clock that is stored
-CLOCK_TOLERANCE_S = 0.01  # a screen shows a frame for longer
+CLOCK_TOLERANCE_S = 0.01  # besides rounding to ticks; a screen shows a frame for longer
 Axes = Mapping[str, Sequence[Any]]
 
 
@@ -37,6 +37,9 @@ class Film:
     and ``evicted_pass`` their last passes, all others last until their request ends.
     ``clock_pass`` and ``clock_tick`` are the corners of a line: so many passes have ended or, in
     part, gone by at that time. The line is level while the server is idle.
+
+    By that line a request may seem to be there for another pass than it was: for those,
+    ``seen_request``, ``seen_pass`` is the first pass that begins with the request there.
 
     Where requests reserve runs of blocks, ``run_start`` and ``run_blocks`` say which blocks each
     stay has, and ``reserved`` for how many tokens; elsewhere these are empty. ``scattered`` are
@@ -50,6 +53,8 @@ class Film:
     evicted_pass: NDArray[np.int64]
     clock_pass: NDArray[np.int64]
     clock_tick: NDArray[np.int64]
+    seen_request: NDArray[np.int64]
+    seen_pass: NDArray[np.int64]
     run_start: NDArray[np.int64]
     run_blocks: NDArray[np.int64]
     reserved: NDArray[np.int64]
@@ -69,8 +74,34 @@ def film_of(timeline: kvsim.Timeline, duration_s: float = PLATE_DURATION_S) -> F
         evicted,
         stays.last_pass[evicted],
         *corners,
+        *_seen(timeline.requests.arrival_s, log.start_s[:passes], *corners),
         *_runs(timeline, seen, passes),
     )
+
+
+def _seen(
+    arrival_s: NDArray[np.float64],
+    start_s: NDArray[np.float64],
+    clock_pass: NDArray[np.int64],
+    clock_tick: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the requests, and their passes, that the clock would have wrong."""
+    first = np.searchsorted(start_s, arrival_s)
+    by_clock = np.searchsorted(_clock_s(np.arange(len(start_s)), clock_pass, clock_tick), arrival_s)
+    wrong = np.flatnonzero(first != by_clock)
+    return wrong, first[wrong]
+
+
+def _clock_s(
+    q: NDArray[np.int64], clock_pass: NDArray[np.int64], clock_tick: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """When passes begin by the clock, in the very arithmetic of static/replay.js."""
+    corner = (np.searchsorted(clock_pass, q, side="right") - 1).clip(max=len(clock_pass) - 2)
+    passes = clock_pass[corner + 1] - clock_pass[corner]
+    ticks = clock_tick[corner + 1] - clock_tick[corner]
+    share = (q - clock_pass[corner]) / np.maximum(passes, 1)
+    time_s: NDArray[np.float64] = (clock_tick[corner] + share * ticks) * TICK_S
+    return time_s
 
 
 def _runs(
@@ -206,6 +237,8 @@ def to_bytes(films: FilmSet) -> bytes:
         ("evicted_pass", np.int32),
         ("clock_pass", np.uint16),
         ("clock_tick", np.uint32),
+        ("seen_request", np.uint16),
+        ("seen_pass", np.int32),
         ("run_start", np.int32),
         ("run_blocks", np.int32),
         ("reserved", np.int32),
@@ -213,7 +246,7 @@ def to_bytes(films: FilmSet) -> bytes:
     ):
         columns = [np.diff(getattr(film, name), prepend=0) for film in films.films]
         arrays[f"{name}_steps"] = np.concatenate(columns).astype(dtype)
-    for name in ("request", "evicted", "clock_pass", "run_start", "scattered"):
+    for name in ("request", "evicted", "clock_pass", "seen_request", "run_start", "scattered"):
         ends = np.cumsum([len(getattr(film, name)) for film in films.films])
         arrays[f"{name}_ends"] = ends.astype(np.uint32)
     (workload,) = films.axes["workload"]

@@ -85,7 +85,8 @@ class FilmHandler(RequestHandler):
                 raise ValueError(f"{key[:40]!r} is no setting: there are {', '.join(known)}.")
 
     def _value(self, choice: Choice) -> Any:
-        text = self.get_query_argument(choice.key, choice.spell(choice.default))
+        given = self.request.query_arguments.get(choice.key)
+        text = given[0].decode(errors="replace") if given else choice.spell(choice.default)
         for value in choice.objects:
             if text == choice.spell(value):
                 return value

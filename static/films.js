@@ -48,6 +48,8 @@
         runBlocks: this.column("run_blocks", "run_start", number),
         runReserved: this.column("reserved", "run_start", number),
         scattered: this.column("scattered", "scattered", number),
+        seenRequest: this.column("seen_request", "seen_request", number),
+        seenIn: this.column("seen_pass", "seen_request", number),
         tick: this.tick,
         arrival: this.arrays.unit_arrival_s.values.map((gap) => gap / settings.rate),
         prompt: row(this.arrays.prompt_tokens),

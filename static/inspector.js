@@ -106,7 +106,7 @@
         reserved: words.tokens(held * replay.unit),
         empty: words.tokens(held * replay.unit - tokens),
         place: words.count(place[0]),
-        blocks: words.count(held),
+        blocks: words.fill(held === 1 ? "blocks_one" : "blocks", { count: words.count(held) }),
       });
     }
 

@@ -94,6 +94,7 @@
       const maker = page.files.film;
       stage.useFilms(films, maker && ((settings) => link.query(maker, settings)));
     } catch (error) {
+      stage.giveUp();
       say(words.fill("films_failed", { reason: error.message }));
     }
     document.documentElement.dataset.films = "";

@@ -31,6 +31,7 @@
         this.onScreen = entry.isIntersecting;
         this.last = undefined;
       }).observe(document.getElementById("cache-figure"));
+      document.addEventListener("visibilitychange", () => (this.last = undefined));
       this.enable(false);
     }
 

@@ -33,6 +33,7 @@
       this.passes = film.clockPass[film.clockPass.length - 1] ?? 0;
       this.final = film.prompt.map((tokens, request) => tokens + film.output[request] - 1);
       this.stays();
+      this.seen();
       if (this.way === "runs") this.placeRuns();
       else this.place();
     }
@@ -112,7 +113,10 @@
             const held = this.held(stay, q);
             if (held === this.held(stay, q - 1)) continue;
             // Blocks are short: the newest goes, as often as it takes.
-            while (!list.count) this.leave(list, evicted.pop(), q);
+            while (!list.count) {
+              if (!evicted.length) throw new Error("this film needs more blocks than there are");
+              this.leave(list, evicted.pop(), q);
+            }
             this.places[stay][held - 1] = list.take();
           }
         }
@@ -193,22 +197,35 @@
     at(time) {
       const q = this.passAt(time);
       const running = q < 0 ? [] : this.runningIn(q);
-      return { time, q, running, waiting: this.waitingAt(time, q, running), parts: this.parts(q, running) };
+      const waiting = q < 0 ? [] : this.waitingIn(q, running);
+      return { time, q, running, waiting, parts: this.parts(q, running) };
     }
 
-    /** Requests that had arrived when the pass under way began, and were not admitted to it. */
-    waitingAt(time, q, running) {
-      if (q < 0) return [];
-      const since = Math.min(time, this.timeOf(q));
+    /** Requests that had arrived when pass q began, and were not admitted to it. */
+    waitingIn(q, running) {
       const away = new Set(running.map((stay) => this.request[stay]));
       for (let stay = 0; stay < this.count && this.firstPass[stay] <= q; stay++) {
         if (this.lastPass[stay] < q && !this.isEvicted(stay)) away.add(this.request[stay]);
       }
       const waiting = [];
-      for (let request = 0; this.arrival[request] <= since; request++) {
+      for (let request = 0; this.seenPass[request] <= q; request++) {
         if (!away.has(request)) waiting.push(request);
       }
       return waiting;
+    }
+
+    /** The first pass that begins with each request there; the film says where its clock, which
+        is not as exact as the run's, would have it wrong. */
+    seen() {
+      this.seenPass = new Int32Array(this.arrival.length);
+      let q = 0;
+      this.arrival.forEach((arrival, request) => {
+        while (q < this.passes && this.timeOf(q) < arrival) q++;
+        this.seenPass[request] = q;
+      });
+      this.seenRequest.forEach((request, index) => {
+        this.seenPass[request] = this.seenIn[index];
+      });
     }
 
     /** What the tokens of the cache are used for, in the paper's terms (kvsim/accounting.py); they
@@ -227,7 +244,9 @@
         parts.rounding += this.held(stay, q) * this.unit - whole;
       }
       const held = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
-      parts[this.isScattered(q) ? "external" : "free"] = this.capacity - held;
+      // What is left over from the division into units is free, and of no use to anybody.
+      if (this.isScattered(q)) parts.external = this.units * this.unit - held;
+      parts.free = this.capacity - held - parts.external;
       return parts;
     }
 

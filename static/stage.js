@@ -17,6 +17,12 @@
       this.inspector = new kvsim.Inspector(player, drawings, words);
     }
 
+    /** There will be no films: say so wherever one would be. */
+    giveUp() {
+      this.missing = true;
+      this.update(this.reading, this.known);
+    }
+
     /** Show kept films from now on; `address` is where a server makes the others, if there is one. */
     useFilms(films, address) {
       this.kept = films;
@@ -32,7 +38,9 @@
       const { settings } = reading;
       const shown = this.kept?.nearest(settings) ?? null;
       this.put(this.kept, shown);
-      if (!this.kept) {
+      if (this.missing) {
+        this.sayMissing(settings, null);
+      } else if (!this.kept) {
         this.say("film_loading");
       } else if (shown?.rate === settings.rate) {
         this.say("");

@@ -20,6 +20,8 @@ COLUMNS = {
     "evicted_pass": "evicted",
     "clock_pass": "clock_pass",
     "clock_tick": "clock_pass",
+    "seen_request": "seen_request",
+    "seen_pass": "seen_request",
     "run_start": "run_start",
     "run_blocks": "run_start",
     "reserved": "run_start",

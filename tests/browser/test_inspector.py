@@ -63,7 +63,10 @@ def sentences(request, time_s=TIME_S, **given):
                 reserved=words.tokens(reserved),
                 empty=words.tokens(reserved - place.cached_tokens),
                 place=words.count(place.units[0]),
-                blocks=words.count(len(place.units)),
+                blocks=words.fill(
+                    "blocks_one" if len(place.units) == 1 else "blocks",
+                    count=words.count(len(place.units)),
+                ),
             )
         )
     return " ".join(said)

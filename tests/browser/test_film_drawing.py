@@ -21,7 +21,7 @@ from browser.filmed import (
     wait_for_counts,
 )
 from kvsim_app import words
-from kvsim_app.atlas_build import SERVER
+from kvsim_app.allocations import SERVER
 
 MARK_PX = 3
 OPAQUE = 0xFF

@@ -21,8 +21,8 @@ from browser.filmed import (
 )
 from browser.hands import slider, switch
 from kvsim_app import words
-from kvsim_app.paths import FILMS
-from kvsim_app.settings import values
+from kvsim_app.results import FILMS
+from kvsim_app.settings import choices, values
 
 PLAYER = ("#play", "#step", "#clock", "#speed")
 
@@ -74,15 +74,7 @@ def test_with_a_server_every_film_is_there(visits, name, value):
     settings = DEFAULTS | {name: value}
     assert asked.value.body() == film_bytes(**settings)
     sent = parse_qs(urlsplit(asked.value.url).query)
-    assert sent == {
-        key: [f"{settings[each]:g}"]
-        for key, each in (
-            ("block", "block_size"),
-            ("maxlen", "max_length"),
-            ("rate", "rate"),
-            ("overhead", "block_overhead"),
-        )
-    }
+    assert sent == {choice.key: [choice.spell(settings[each])] for each, choice in choices()}
     caches = both(**{name: value})
     wait_for_note(page, "")
     for time_s in (END_S, 25):

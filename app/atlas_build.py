@@ -7,9 +7,9 @@ an interrupted build goes on.
 import hashlib
 import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -152,8 +152,11 @@ def build(plan: Plan, path: Path, workers: int | None = None) -> Atlas:
         else:
             todo.append(job)
     count = len(done) + len(todo)
-    with tqdm(total=count, initial=len(done), unit="row", desc=plan.workload) as bar:
-        for job, row in _computed(plan, todo, workers):
+    with (
+        tqdm(total=count, initial=len(done), unit="row", desc=plan.workload) as bar,
+        closing(_computed(plan, todo, workers)) as rows,  # at once, when interrupted
+    ):
+        for job, row in rows:
             done[job] = row
             write_whole(_part(parts, job), pickle.dumps(row))
             bar.update()
@@ -165,7 +168,9 @@ def build(plan: Plan, path: Path, workers: int | None = None) -> Atlas:
     return atlas
 
 
-def _computed(plan: Plan, todo: list[Job], workers: int | None) -> Iterator[tuple[Job, Row]]:
+def _computed(
+    plan: Plan, todo: list[Job], workers: int | None
+) -> Generator[tuple[Job, Row], None, None]:
     """Compute rows in processes of their own, and yield them as they are done."""
     rates = tuple(plan.axes["rate"])
     with ProcessPoolExecutor(workers) as pool:
@@ -174,8 +179,9 @@ def _computed(plan: Plan, todo: list[Job], workers: int | None) -> Iterator[tupl
             for future in as_completed(running):
                 yield running[future], future.result()
         except BaseException:
-            # Leaving the pool would otherwise wait for every row that is still to come.
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Leaving the pool would otherwise wait for every row that is still to come. It must be
+            # told to wait as well: it would forget to cancel when it is left before it has.
+            pool.shutdown(wait=True, cancel_futures=True)
             raise
 
 

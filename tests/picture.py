@@ -15,7 +15,8 @@ def main():
         browser = launch(playwright)
         page = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1.5)
         page.goto(served.url)
-        page.wait_for_selector("html[data-ready]", state="attached")
+        page.wait_for_selector("html[data-films]", state="attached")
+        page.wait_for_function("document.getElementById('parts-paged').children.length > 1")
         page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         drawing = page.locator("#cache-figure").bounding_box()
         height = drawing["y"] + drawing["height"] + 16

@@ -1,4 +1,4 @@
-"""What the page brings along: style sheet, scripts, atlas; linked for a server, or all inside."""
+"""What the page brings along: style sheets, scripts, atlas; linked for a server, or all inside."""
 
 import base64
 from pathlib import Path
@@ -10,7 +10,11 @@ from .paths import STATIC
 from .results import ATLASES, FILMS, Results
 from .settings import Settings
 
-STYLE = STATIC / "plate.css"
+# In the order in which later ones go over earlier ones.
+STYLES = tuple(
+    STATIC / f"{name}.css"
+    for name in ("page", "controls", "findings", "cache", "essay", "bars", "readers")
+)
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.
 SCRIPTS = (
@@ -46,7 +50,7 @@ def linked_page(results: Results, addresses: dict[Path, str]) -> str:
     """Render the page with links to the addresses that a server gives its files."""
     return render(
         results,
-        styles=f'<link rel="stylesheet" href="{addresses[STYLE]}">',
+        styles="\n".join(f'<link rel="stylesheet" href="{addresses[path]}">' for path in STYLES),
         # Deferred: the text is painted before any of them has loaded.
         scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
         files={
@@ -65,7 +69,7 @@ def inlined_page(results: Results, start: Settings) -> str:
     workloads = {Settings().workload, start.workload}
     return render(
         results,
-        styles=f"<style>\n{STYLE.read_text('utf-8')}</style>",
+        styles="\n".join(f"<style>\n{path.read_text('utf-8')}</style>" for path in STYLES),
         scripts="\n".join(
             f"<script>\n{_closing_escaped(path.read_text('utf-8'))}</script>" for path in SCRIPTS
         ),

@@ -9,7 +9,7 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
-from .assets import FILM_ADDRESS, SCRIPTS, STYLE, linked_page
+from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
 from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
@@ -30,7 +30,7 @@ def prepare() -> dict[str, Asset]:
     results = load_results()
     assets = {}
     addresses: dict[Path, str] = {}
-    for path in (STYLE, *SCRIPTS, *ATLASES.values(), FILMS):
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS):
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset

@@ -10,13 +10,13 @@ import pytest
 from page_text import Page
 
 from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLE, inlined_page, linked_page
+from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.results import ATLASES, FILMS, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (STYLE, *SCRIPTS, *ATLASES.values(), FILMS)}
+ADDRESSES = {path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS)}
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,8 @@ def test_nothing_is_asked_of_another_host(page, html):
         for element in page.all(tag):
             address = element.attributes.get(name, "")
             assert not re.match(r"(https?:)?//", address), address
-    assert not re.search(r"@import|url\(", STYLE.read_text("utf-8"))
+    for path in STYLES:
+        assert not re.search(r"@import|url\(", path.read_text("utf-8"))
     for link in page.all("a", href=...):
         assert link["href"].startswith(("#", "https://")), "sources are links, over https"
 

@@ -1,39 +1,24 @@
-"""What a request holds of the cache: when it fits, when it grows, what it gives back.
+"""How a server allocates its KV cache: settings, and what they mean for a request's memory.
 
-An allocation is a setting (:class:`Contiguous`, :class:`Paged`, and those of
-:mod:`kvsim.reserving`). For one run it hands out a :class:`Pool`, the ledger that the engine's
-loop asks and tells; pools differ in nothing else. Requests go by their number, passes are numbered
-from 0, and a request "holding ``tokens`` in pass ``q``" has that many tokens cached when pass
-``q`` ends.
+:class:`Contiguous`, :class:`Paged`, and those of :mod:`kvsim.reserving`. For one run an allocation
+hands out a :class:`kvsim.pools.Pool`, the ledger that the engine's loop asks and tells; allocations
+differ in nothing else.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 
 from kvsim import checks
 from kvsim.addresses import Addresses, FreeList
+from kvsim.pools import Blocks, Pool, Slots
 from kvsim.server import Server
+from kvsim.shared_blocks import SharedBlocks
 from kvsim.workload import IntArray, Requests
 
 Preemption = Literal["recompute", "swap"]
-
-
-class Pool(Protocol):
-    """The ledger of one run's cache memory."""
-
-    def take(self, request: int, tokens: int, q: int) -> bool:
-        """Give a request memory for the ``tokens`` it holds in pass ``q``; say if it fitted."""
-
-    def give_back(self, request: int, tokens: int, q: int) -> None:
-        """Take back the memory of a request that held ``tokens`` in pass ``q``."""
-
-    def grow(self, q: int, passes: int) -> int:
-        """Let the running requests grow by a token a pass, for up to ``passes`` from pass ``q``.
-
-        Return for how many passes there was room; the growth of those has been taken.
-        """
+Sharing = Literal["off", "running", "kept"]
 
 
 class Allocation(Protocol):
@@ -50,6 +35,9 @@ class Allocation(Protocol):
     @property
     def swaps(self) -> bool:
         """Whether a pre-empted request is moved to the host, rather than recomputed."""
+
+    def group_size(self, requests: Requests) -> int:
+        """Requests in succession that share memory, and so are admitted and pre-empted together."""
 
     def units(self, server: Server) -> int:
         """Units that the server's cache is divided into."""
@@ -82,6 +70,10 @@ class InOnePiece:
     def swaps(self) -> bool:
         """Nothing is ever pre-empted."""
         return False
+
+    def group_size(self, requests: Requests) -> int:
+        """Nobody shares: each sample of a prompt has a piece of its own."""
+        return 1
 
 
 @dataclass(frozen=True)
@@ -116,9 +108,9 @@ class Contiguous(InOnePiece):
         refuse_longer(requests, self.max_length)
         refuse_long_prefills(requests, server)
 
-    def pool(self, server: Server, requests: Requests) -> "_Slots":
+    def pool(self, server: Server, requests: Requests) -> Slots:
         """Return an empty cache's slots."""
-        return _Slots(self.units(server))
+        return Slots(self.units(server))
 
     def addresses(self, server: Server) -> FreeList:
         """Any slot serves: the one that was left last, as with blocks."""
@@ -132,19 +124,28 @@ class Paged:
     ``block_overhead`` is what fetching a block costs in the attention kernel beyond its bytes, in
     tokens. When blocks run out the newest request is pre-empted, by ``"recompute"`` or ``"swap"``.
     A request is admitted only if the share ``watermark`` (0 to below 1) of all blocks stays free.
-    Raises ``ValueError`` for values outside of these ranges.
+
+    ``sharing`` says for how long the full blocks of a prompt serve others who have the same:
+    ``"off"`` not at all, ``"running"`` while a running request holds them, ``"kept"`` until their
+    memory is needed, those used least recently first. It makes a difference to requests with
+    several samples or a system prompt; kept blocks also serve a pre-empted request that returns.
+    What is in the cache is not computed again. Raises ``ValueError`` for values outside of these
+    ranges.
     """
 
     block_size: int = 16
     block_overhead: float = 0.0
     preemption: Preemption = "recompute"
     watermark: float = 0.0
+    sharing: Sharing = "running"
 
     def __post_init__(self) -> None:
         checks.keep(self, checks.whole, "block_size")
         checks.keep(self, checks.not_negative, "block_overhead")
-        if self.preemption not in ("recompute", "swap"):
+        if self.preemption not in get_args(Preemption):
             raise ValueError(f"preemption is {self.preemption!r}: choose 'recompute' or 'swap'.")
+        if self.sharing not in get_args(Sharing):
+            raise ValueError(f"sharing is {self.sharing!r}: choose 'off', 'running' or 'kept'.")
         if not 0 <= checks.finite_number("watermark", self.watermark) < 1:
             raise ValueError(
                 f"watermark is {self.watermark!r}: it must be a share from 0 to below 1."
@@ -164,6 +165,10 @@ class Paged:
     def swaps(self) -> bool:
         """Whether a pre-empted request is moved to the host, rather than recomputed."""
         return self.preemption == "swap"
+
+    def group_size(self, requests: Requests) -> int:
+        """Return the samples of a prompt, if they share it."""
+        return 1 if self.sharing == "off" else requests.samples
 
     def units(self, server: Server) -> int:
         """Blocks in the server's cache. Raises ``ValueError`` if there is none."""
@@ -185,102 +190,38 @@ class Paged:
         """Refuse requests that exceed an empty cache, and prompts that no pass may hold."""
         or_lower = " or lower the watermark" if self.watermark else ""
         refuse_first(
-            self.units_held(requests.final_tokens),
+            most_blocks(requests, self.group_size(requests), self.block_size),
             self.units(server) - self.reserve(server),
             "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten the "
             f"request, enlarge the cache{or_lower}.",
         )
         refuse_long_prefills(requests, server)
 
-    def pool(self, server: Server, requests: Requests) -> "_Blocks":
+    def pool(self, server: Server, requests: Requests) -> Blocks:
         """Return an empty cache's blocks."""
-        return _Blocks(self.units(server), self.block_size, self.reserve(server))
+        size = self.units(server), self.block_size, self.reserve(server)
+        nothing_common = requests.samples == 1 and not requests.shared_tokens
+        if self.sharing == "off" or (self.sharing == "running" and nothing_common):
+            return Blocks(*size)
+        return SharedBlocks(*size, requests, keep=self.sharing == "kept")
 
     def addresses(self, server: Server) -> FreeList:
         """Any block serves: the one that was given back last."""
         return FreeList(self.units(server))
 
 
-class _Slots:
-    """Slots that are free; what a request holds never grows."""
+def most_blocks(requests: Requests, group_size: int, block_size: int) -> IntArray:
+    """Most blocks that each group of requests holds at any time, its prompt's full ones once.
 
-    def __init__(self, slots: int) -> None:
-        self.free = slots
-
-    def take(self, request: int, tokens: int, q: int) -> bool:
-        if self.free == 0:
-            return False
-        self.free -= 1
-        return True
-
-    def give_back(self, request: int, tokens: int, q: int) -> None:
-        self.free += 1
-
-    def grow(self, q: int, passes: int) -> int:
-        return passes
-
-
-class _Blocks:
-    """Blocks that are free, and in which passes the running requests will need one more.
-
-    A request fills its last block every ``block_size`` passes, so the number of its next growing
-    pass modulo ``block_size``, its phase, never changes while it runs. ``growing[phase]`` counts
-    the running requests of each phase.
+    The members of a group grow together; a group holds most just before one of them ends.
     """
-
-    def __init__(self, blocks: int, block_size: int, reserve: int) -> None:
-        self.free = blocks
-        self.block_size = block_size
-        self.reserve = reserve
-        self.running = 0
-        self.growing = [0] * block_size
-
-    def take(self, request: int, tokens: int, q: int) -> bool:
-        size = self.block_size
-        left = self.free + -tokens // size  # minus the ceiling of tokens / size
-        if left < self.reserve:
-            return False
-        self.free = left
-        self.running += 1
-        self.growing[(q + 1 - tokens) % size] += 1
-        return True
-
-    def give_back(self, request: int, tokens: int, q: int) -> None:
-        size = self.block_size
-        self.free -= -tokens // size
-        self.running -= 1
-        self.growing[(q + 1 - tokens) % size] -= 1
-
-    def grow(self, q: int, passes: int) -> int:
-        size = self.block_size
-        start = q % size
-        if passes == 1:
-            needed = self.growing[start]
-            if needed > self.free:
-                return 0
-            self.free -= needed
-            return 1
-        rounds, rest = divmod(passes, size)
-        end = start + rest
-        needed = rounds * self.running + sum(self.growing[start:end])
-        if end > size:
-            needed += sum(self.growing[: end - size])
-        if needed > self.free:
-            return self._grow_while_free(start)
-        self.free -= needed
-        return passes
-
-    def _grow_while_free(self, start: int) -> int:
-        """Grow up to the first pass that finds too few free blocks."""
-        rounds, left = divmod(self.free, self.running)  # a round takes a block for each request
-        passes = rounds * self.block_size
-        for needed in self.growing[start:] + self.growing[:start]:
-            if needed > left:
-                break
-            left -= needed
-            passes += 1
-        self.free = left
-        return passes
+    final = -np.sort(-requests.final_tokens.reshape(-1, group_size), axis=1)
+    prompt = requests.prompt_tokens[::group_size, np.newaxis]
+    full = prompt // block_size
+    blocks = full + np.arange(1, group_size + 1) * (-(-final // block_size) - full)
+    unwritten = -(-prompt // block_size)
+    most: IntArray = np.where(final > prompt, blocks, unwritten).max(axis=1)
+    return most
 
 
 def units_of(name: str, unit_tokens: int, server: Server) -> int:

@@ -6,6 +6,7 @@ grow by one for each running request, so such a stretch is taken in one step, ex
 """
 
 from array import array
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from math import inf
 
@@ -14,7 +15,7 @@ import numpy as np
 from kvsim.allocation import Allocation
 from kvsim.roofline import Roofline
 from kvsim.server import Server
-from kvsim.stays import Stays
+from kvsim.stays import Moves, Stays
 from kvsim.timeline import Timeline
 from kvsim.workload import Requests
 
@@ -25,13 +26,17 @@ _STAY = (1 << _STAY_BITS) - 1
 def simulate(requests: Requests, server: Server, allocation: Allocation) -> Timeline:
     """Serve ``requests`` on ``server``, first come first served, until all have finished.
 
+    Requests that share memory (see :class:`kvsim.allocation.Paged`) are a group: admitted and
+    pre-empted together. All others are groups of one.
+
     Raises ``ValueError``, before anything is simulated, for a request that could never run; and
     when a pre-empted request has grown too long for ``max_batched_tokens`` to recompute it.
     """
     allocation.check(requests, server)
-    count = len(requests)
-    arrival_s = [*requests.arrival_s.tolist(), inf]
-    prompt = requests.prompt_tokens.tolist()
+    size = allocation.group_size(requests)
+    groups = len(requests) // size
+    arrival_s = [*requests.arrival_s[::size].tolist(), inf]
+    prompt = requests.prompt_tokens[::size].tolist()
     final = requests.final_tokens.tolist()
     max_running = server.max_num_seqs or inf
     max_processed = server.max_batched_tokens or inf
@@ -39,21 +44,24 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
 
     roofline = Roofline(server, allocation.read_factor)
     pool = allocation.pool(server, requests)
-    take, give_back, grow = pool.take, pool.give_back, pool.grow
+    take, give_back, grow, ready_of = pool.take, pool.give_back, pool.grow, pool.ready
 
     now_s = 0.0
     q = 0  # number of the pass that is next
     batch = 0  # running requests
     cached = 0  # tokens they hold
-    upcoming = 0  # the first request that has never been admitted
-    returned: list[tuple[int, int]] = []  # pre-empted (request, tokens it held), the head last
+    upcoming = 0  # the first group that has never been admitted
+    returned: list[tuple[Sequence[int], int]] = []  # pre-empted: members, and tokens of each
     blocked = False  # the head of the queue did not fit, and nothing has been given back since
     ends: list[int] = []  # heap of the running stays: last pass and number, as one integer each
-    stay_request, stay_first_pass, stay_first_tokens, stay_last_pass = (array("q") for _ in "1234")
+    stay_request, stay_first_pass, stay_first_tokens, stay_last_pass, stay_ready = (
+        array("q") for _ in range(5)
+    )
+    moves = array("q")  # stay, pass, tokens and blocks of each move to or from the host
     first_token_s = array("d")
-    finish_s = array("d", bytes(8 * count))
+    finish_s = array("d", bytes(8 * len(requests)))
 
-    while batch or returned or upcoming < count:
+    while batch or returned or upcoming < groups:
         if not (batch or returned) and now_s < arrival_s[upcoming]:
             now_s = arrival_s[upcoming]
         admitting = not blocked and (bool(returned) or arrival_s[upcoming] <= now_s)
@@ -75,23 +83,27 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
             cached += batch * passes
         elif room:
             # A pass that starts with admissions, until the first that does not fit.
-            passes, processed, attended, moved = 1, batch, cached + batch, 0
+            passes, processed, attended, moved, moved_blocks = 1, batch, cached + batch, 0, 0
             cached += batch
             decoding, fresh = batch, upcoming
             while returned or arrival_s[upcoming] <= now_s:
                 if returned:
-                    request, held = returned[-1]
+                    members, held = returned[-1]
                     tokens = held + 1
                 else:
-                    request, tokens, held = upcoming, prompt[upcoming], 0
-                if held and swaps:
-                    work, attends, moves = 1, tokens, held
-                else:
-                    work, attends, moves = tokens, tokens * (tokens + 1) // 2, 0
+                    members, held = range(upcoming * size, (upcoming + 1) * size), 0
+                    tokens = prompt[upcoming]
+                fetches = swaps and held
+                ready = [held] * len(members) if fetches else ready_of(members, tokens)
+                work = attends = 0
+                for each in ready:
+                    work += tokens - each
+                    attends += (tokens * (tokens + 1) - each * (each + 1)) // 2
+                fetched = pool.missing(members, held) if fetches else (0, 0)
                 if (
-                    batch >= max_running
+                    batch + len(members) > max_running
                     or processed + work > max_processed
-                    or not take(request, tokens, q)
+                    or not take(members[0] // size, tokens, q)
                 ):
                     # Prefills of this pass that fill the token budget do not fill the next one's.
                     blocked = batch == decoding or server.max_batched_tokens is None
@@ -100,44 +112,59 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                     returned.pop()
                 else:
                     upcoming += 1
-                batch += 1
-                cached += tokens
+                batch += len(members)
+                cached += tokens * len(members)
                 processed += work
                 attended += attends
-                moved += moves
-                last = q + final[request] - tokens
-                heappush(ends, last << _STAY_BITS | len(stay_request))
-                stay_request.append(request)
-                stay_first_pass.append(q)
-                stay_first_tokens.append(tokens)
-                stay_last_pass.append(last)
-            duration_s = roofline.pass_s(processed, attended, cached, moved)
+                if fetches:
+                    moved += fetched[0]
+                    moved_blocks += fetched[1]
+                    moves.extend((len(stay_request), q, *fetched))
+                for request, each in zip(members, ready, strict=True):
+                    last = q + final[request] - tokens
+                    heappush(ends, last << _STAY_BITS | len(stay_request))
+                    stay_request.append(request)
+                    stay_first_pass.append(q)
+                    stay_first_tokens.append(tokens)
+                    stay_last_pass.append(last)
+                    stay_ready.append(each)
+            duration_s = roofline.pass_s(processed, attended, cached, moved, moved_blocks)
             if upcoming > fresh:
-                first_token_s.extend([now_s + duration_s] * (upcoming - fresh))
+                first_token_s.extend([now_s + duration_s] * ((upcoming - fresh) * size))
         else:
             # Blocks are short: pre-empt the newest, again and again, and admit nobody.
-            passes, moved = 1, 0
+            passes, moved, moved_blocks = 1, 0, 0
             while not grow(q, 1):
-                stay = max(end & _STAY for end in ends)
-                request = stay_request[stay]
-                ends.remove(stay_last_pass[stay] << _STAY_BITS | stay)
-                stay_last_pass[stay] = q - 1
-                held = stay_first_tokens[stay] + q - 1 - stay_first_pass[stay]
-                if held >= max_processed and not swaps:
+                newest = stay_request[max(end & _STAY for end in ends)] // size
+                evicted = sorted(
+                    end & _STAY for end in ends if stay_request[end & _STAY] // size == newest
+                )
+                members = [stay_request[stay] for stay in evicted]
+                held = stay_first_tokens[evicted[0]] + q - 1 - stay_first_pass[evicted[0]]
+                recomputed = prompt[newest] + len(members) * (held + 1 - prompt[newest])
+                if recomputed > max_processed and not swaps:
                     raise ValueError(
-                        f"Request {request} was pre-empted with {held + 1:,} tokens to recompute, "
-                        f"but max_batched_tokens is {server.max_batched_tokens:,} and prefills "
-                        "are not split: raise it, enlarge the cache or pre-empt by swapping."
+                        f"Request {members[0]} was pre-empted with {recomputed:,} tokens to "
+                        f"recompute, but max_batched_tokens is {server.max_batched_tokens:,} and "
+                        "prefills are not split: raise it, enlarge the cache or pre-empt by "
+                        "swapping."
                     )
-                give_back(request, held, q - 1)
-                returned.append((request, held))
-                batch -= 1
-                cached -= held
-                moved += held * swaps
+                if swaps:
+                    tokens, blocks = pool.content(members, held)
+                    moved += tokens
+                    moved_blocks += blocks
+                    moves.extend((evicted[0], q, tokens, blocks))
+                for stay in reversed(evicted):
+                    ends.remove(stay_last_pass[stay] << _STAY_BITS | stay)
+                    stay_last_pass[stay] = q - 1
+                    give_back(stay_request[stay], held, q - 1)
+                returned.append((members, held))
+                batch -= len(members)
+                cached -= held * len(members)
             heapify(ends)
             blocked = False
             cached += batch
-            duration_s = roofline.pass_s(batch, cached, cached, moved)
+            duration_s = roofline.pass_s(batch, cached, cached, moved, moved_blocks)
 
         now_s += duration_s
         q += passes
@@ -160,6 +187,8 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
             np.array(stay_first_pass),
             np.array(stay_first_tokens),
             np.array(stay_last_pass),
+            np.array(stay_ready),
             requests.final_tokens[stay_request],
         ),
+        Moves(*np.array(moves).reshape(-1, 4).T),
     )

@@ -10,7 +10,8 @@ class GPU:
     """One accelerator.
 
     ``peak_flops`` is in FLOP/s (dense, at the precision of the weights); ``peak_bandwidth`` and
-    ``pcie_bandwidth`` are in bytes/s; ``pass_overhead_s`` is the fixed time of a forward pass.
+    ``pcie_bandwidth`` are in bytes/s; ``pass_overhead_s`` is the fixed time of a forward pass, and
+    ``copy_overhead_s`` that of a copy to or from the host, whatever its size (0: only bytes count).
     The shares say how much of each published rate is reached: they are assumptions, not
     measurements. Raises ``ValueError`` for rates that are not above zero, and shares above one.
     """
@@ -23,11 +24,12 @@ class GPU:
     bandwidth_share: float = 0.8
     pcie_share: float = 0.8
     pass_overhead_s: float = 0.2e-3
+    copy_overhead_s: float = 0.0
 
     def __post_init__(self) -> None:
         checks.keep(self, checks.positive, "peak_flops", "peak_bandwidth", "pcie_bandwidth")
         checks.keep(self, checks.share, "compute_share", "bandwidth_share", "pcie_share")
-        checks.keep(self, checks.not_negative, "pass_overhead_s")
+        checks.keep(self, checks.not_negative, "pass_overhead_s", "copy_overhead_s")
 
     @property
     def effective_flops(self) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from kvsim.allocation import Allocation
 from kvsim.roofline import Roofline
 from kvsim.server import Server
-from kvsim.stays import Stays
+from kvsim.stays import Moves, Stays
 from kvsim.workload import FloatArray, IntArray, Requests
 
 
@@ -20,11 +20,14 @@ class Passes:
     attended_tokens: IntArray  # positions that the processed ones attend to
     cached_tokens: IntArray  # of the running requests, when the pass ends
     moved_tokens: IntArray  # to and from the host
+    moved_blocks: IntArray  # that held them
     start_s: FloatArray
     end_s: FloatArray
 
 
-def passes_of(requests: Requests, server: Server, allocation: Allocation, stays: Stays) -> Passes:
+def passes_of(
+    requests: Requests, server: Server, allocation: Allocation, stays: Stays, moves: Moves
+) -> Passes:
     """Add up what the stays bring to each pass, and let the passes follow one another."""
     count = int(stays.last_pass.max(initial=-1)) + 1
 
@@ -45,20 +48,17 @@ def passes_of(requests: Requests, server: Server, allocation: Allocation, stays:
     # Every running request caches a token a pass; those that enter bring what they have beside it.
     cached = np.cumsum(batch + entering(stays.first_tokens - 1) - leaving(last_tokens))
 
-    # Who enters prefills all of its tokens, unless it is swapped in, and then decodes one.
-    swapped_in = stays.again & allocation.swaps
-    prefilled = np.where(swapped_in, 1, stays.first_tokens)
-    attends = np.where(
-        swapped_in, stays.first_tokens, stays.first_tokens * (stays.first_tokens + 1) // 2
+    # Who enters computes what is not ready, in place of the one token of a decode.
+    processed = batch + entering(stays.first_tokens - stays.ready_tokens - 1)
+    attended = cached + entering(
+        _positions(stays.first_tokens) - _positions(stays.ready_tokens) - stays.first_tokens
     )
-    processed = batch + entering(prefilled - 1)
-    attended = cached + entering(attends - stays.first_tokens)
-    moved_in = entering((stays.first_tokens - 1) * swapped_in)
-    moved_out = leaving(last_tokens * (stays.evicted & allocation.swaps))
-    moved = moved_in + moved_out
+    moved, moved_blocks = np.zeros((2, count), np.int64)
+    np.add.at(moved, moves.in_pass, moves.tokens)
+    np.add.at(moved_blocks, moves.in_pass, moves.blocks)
 
     roofline = Roofline(server, allocation.read_factor)
-    duration_s = roofline.passes_s(processed, attended, cached, moved)
+    duration_s = roofline.passes_s(processed, attended, cached, moved, moved_blocks)
     elapsed_s = np.cumsum(duration_s)
     # A pass starts when the one before it ends or, on an idle server, with the arrival that it
     # admits: the clock is ahead of the sum of durations by the longest such delay so far.
@@ -67,4 +67,9 @@ def passes_of(requests: Requests, server: Server, allocation: Allocation, stays:
     idle_s = np.maximum.accumulate(arrival_s - (elapsed_s - duration_s))
     end_s = elapsed_s + idle_s
     start_s = np.maximum(np.append(0.0, end_s)[:count], arrival_s)
-    return Passes(batch, processed, attended, cached, moved, start_s, end_s)
+    return Passes(batch, processed, attended, cached, moved, moved_blocks, start_s, end_s)
+
+
+def _positions(tokens: IntArray) -> IntArray:
+    """Positions that the first ``tokens`` of a sequence attend to, themselves among them."""
+    return tokens * (tokens + 1) // 2

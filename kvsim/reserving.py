@@ -14,6 +14,7 @@ import numpy as np
 from kvsim import checks
 from kvsim.addresses import BuddyRuns, FirstFitRuns
 from kvsim.allocation import InOnePiece, refuse_first, refuse_long_prefills, refuse_longer, units_of
+from kvsim.pools import Alone
 from kvsim.server import Server
 from kvsim.workload import IntArray, Requests
 
@@ -122,7 +123,7 @@ class FirstFit(Reserving):
         return FirstFitRuns(self.units(server))
 
 
-class Runs:
+class Runs(Alone):
     """Who has which run: ``held`` is a range of block numbers for each running request."""
 
     def __init__(self, addresses: BuddyRuns | FirstFitRuns, run_blocks: list[int]) -> None:
@@ -135,10 +136,10 @@ class Runs:
         """Blocks that are free."""
         return self.addresses.free
 
-    def take(self, request: int, tokens: int, q: int) -> bool:
+    def take(self, group: int, tokens: int, q: int) -> bool:
         """Give a request its run, if there is one."""
         try:
-            self.held[request] = self.addresses.take(self.run_blocks[request])
+            self.held[group] = self.addresses.take(self.run_blocks[group])
         except IndexError:
             return False
         return True

@@ -13,7 +13,8 @@ class Roofline:
 
     A pass processes ``processed`` tokens that attend to ``attended`` positions, and ends with
     ``cached`` tokens of running requests. It takes the longer of its arithmetic and its memory
-    traffic, plus an overhead, plus the time to move ``moved`` cached tokens to or from the host.
+    traffic, plus an overhead, plus the time to move ``moved`` cached tokens, in ``moved_blocks``
+    blocks, to or from the host.
     """
 
     def __init__(self, server: Server, read_factor: float) -> None:
@@ -23,23 +24,34 @@ class Roofline:
         self.weights_s = model.weight_bytes / gpu.effective_bandwidth
         self.cached_s = model.kv_bytes_per_token * read_factor / gpu.effective_bandwidth
         self.moved_s = model.kv_bytes_per_token / gpu.effective_pcie_bandwidth
+        # Keys and values of each layer lie apart: as many copies for every block.
+        self.moved_block_s = 2 * model.layers * gpu.copy_overhead_s
         self.overhead_s = gpu.pass_overhead_s
 
-    def pass_s(self, processed: int, attended: int, cached: int, moved: int = 0) -> float:
+    def pass_s(
+        self, processed: int, attended: int, cached: int, moved: int = 0, moved_blocks: int = 0
+    ) -> float:
         """Duration of one pass in seconds."""
         compute_s = self.token_s * processed + self.attended_s * attended
         memory_s = self.weights_s + self.cached_s * cached
         longer_s = compute_s if compute_s > memory_s else memory_s
-        return longer_s + self.overhead_s + self.moved_s * moved
+        moving_s = self.moved_s * moved + self.moved_block_s * moved_blocks
+        return longer_s + self.overhead_s + moving_s
 
     def passes_s(
-        self, processed: IntArray, attended: IntArray, cached: IntArray, moved: IntArray
+        self,
+        processed: IntArray,
+        attended: IntArray,
+        cached: IntArray,
+        moved: IntArray,
+        moved_blocks: IntArray,
     ) -> FloatArray:
         """Duration of each of many passes in seconds."""
         compute_s = self.token_s * processed + self.attended_s * attended
         memory_s = self.weights_s + self.cached_s * cached
         longer_s: FloatArray = np.maximum(compute_s, memory_s)
-        return longer_s + self.overhead_s + self.moved_s * moved
+        moving_s = self.moved_s * moved + self.moved_block_s * moved_blocks
+        return longer_s + self.overhead_s + moving_s
 
     def decode_s(
         self, batch: int, cached: int, passes: int, available_s: float

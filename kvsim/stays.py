@@ -14,14 +14,17 @@ class Stays:
     """All stays of a run, in order of admission; a pre-empted request has several.
 
     In pass ``q``, from ``first_pass`` to ``last_pass``, a stay holds
-    ``first_tokens + q - first_pass`` cached tokens when the pass ends. ``final_tokens`` are those
-    of its request when the request ends.
+    ``first_tokens + q - first_pass`` cached tokens when the pass ends. Of its ``first_tokens`` the
+    first pass computes all but ``ready_tokens``: those were in the cache already, come from the
+    host, or are computed for another sample of the same prompt. ``final_tokens`` are those of its
+    request when the request ends.
     """
 
     request: IntArray
     first_pass: IntArray
     first_tokens: IntArray
     last_pass: IntArray
+    ready_tokens: IntArray
     final_tokens: IntArray
 
     def tokens_in(self, q: IntArray | int) -> IntArray:
@@ -55,3 +58,17 @@ class Stays:
         again = np.ones(len(self.request), bool)
         again[np.unique(self.request, return_index=True)[1]] = False
         return again
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """What pre-emption by swapping moved between the cache and the host, one entry for each way.
+
+    ``stay`` is the one that was evicted or that began (of several samples, the first);
+    ``in_pass`` the pass that waited for it.
+    """
+
+    stay: IntArray
+    in_pass: IntArray
+    tokens: IntArray
+    blocks: IntArray

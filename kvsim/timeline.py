@@ -12,7 +12,7 @@ import numpy as np
 from kvsim.allocation import Allocation
 from kvsim.passes import Passes, passes_of
 from kvsim.server import Server
-from kvsim.stays import Stays
+from kvsim.stays import Moves, Stays
 from kvsim.workload import FloatArray, IntArray, Requests
 
 
@@ -26,6 +26,7 @@ class Timeline:
     ttft_s: FloatArray  # from arrival to the end of the pass that produced the first token
     finish_s: FloatArray
     stays: Stays
+    moves: Moves
 
     @cached_property
     def preemptions(self) -> IntArray:
@@ -45,7 +46,7 @@ class Timeline:
     @cached_property
     def pass_log(self) -> Passes:
         """Every pass, worked out from the stays."""
-        return passes_of(self.requests, self.server, self.allocation, self.stays)
+        return passes_of(self.requests, self.server, self.allocation, self.stays, self.moves)
 
     @cached_property
     def held_tokens(self) -> IntArray:

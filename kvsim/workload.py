@@ -17,16 +17,27 @@ class Requests:
     """Requests in order of arrival.
 
     ``arrival_s`` (seconds, ascending from 0 or later), ``prompt_tokens`` and ``output_tokens``
-    (whole numbers of at least 1) are one-dimensional and equally long. Raises ``ValueError`` that
+    (whole numbers of at least 1) are one-dimensional and equally long.
+
+    Of every ``samples`` in succession the prompt is the same: they are answers to one prompt that
+    arrive together (parallel sampling). The first ``shared_tokens`` of all prompts are a system
+    prompt that they have in common; each has at least a token more. Raises ``ValueError`` that
     names the first offending request.
     """
 
     arrival_s: FloatArray
     prompt_tokens: IntArray
     output_tokens: IntArray
+    samples: int = 1
+    shared_tokens: int = 0
 
     def __init__(
-        self, arrival_s: ArrayLike, prompt_tokens: ArrayLike, output_tokens: ArrayLike
+        self,
+        arrival_s: ArrayLike,
+        prompt_tokens: ArrayLike,
+        output_tokens: ArrayLike,
+        samples: int = 1,
+        shared_tokens: int = 0,
     ) -> None:
         arrival = _numbers("arrival_s", arrival_s)
         prompt = _lengths("prompt_tokens", prompt_tokens)
@@ -39,6 +50,14 @@ class Requests:
         _refuse_first("arrival_s", arrival, arrival < 0, "0 or later")
         late = np.append(False, np.diff(arrival) < 0) if len(arrival) else np.zeros(0, bool)
         _refuse_first("arrival_s", arrival, late, "no earlier than the one before it: sort them")
+        _refuse_unlike(arrival, prompt, checks.whole("samples", samples))
+        least = checks.whole("shared_tokens", shared_tokens, least=0) + 1
+        _refuse_first(
+            "prompt_tokens",
+            prompt,
+            prompt < least,
+            f"at least {least:,}: shared_tokens and one more",
+        )
         for name, value in (
             ("arrival_s", arrival),
             ("prompt_tokens", prompt),
@@ -46,6 +65,8 @@ class Requests:
         ):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "samples", int(samples))
+        object.__setattr__(self, "shared_tokens", int(shared_tokens))
 
     def __len__(self) -> int:
         """Return the number of requests."""
@@ -55,6 +76,18 @@ class Requests:
     def final_tokens(self) -> IntArray:
         """Cached tokens of each request at its end: its last output token is never cached."""
         return self.prompt_tokens + self.output_tokens - 1
+
+
+def _refuse_unlike(arrival: FloatArray, prompt: IntArray, samples: int) -> None:
+    """Raise ``ValueError`` unless all samples of a prompt have its length and arrive with it."""
+    if len(prompt) % samples:
+        raise ValueError(
+            f"samples is {samples}, but there are {len(prompt)} requests: give every prompt as "
+            "many."
+        )
+    for name, values in (("arrival_s", arrival), ("prompt_tokens", prompt)):
+        first = np.repeat(values[::samples], samples)
+        _refuse_first(name, values, values != first, f"that of all {samples} samples of its prompt")
 
 
 def _numbers(name: str, values: ArrayLike) -> FloatArray:

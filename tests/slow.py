@@ -8,152 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from kvsim import Buddy, Contiguous, FirstFit, Paged
+from slow_memory import Blocks, BuddyRuns, Request, Runs
+from slow_sharing import SharedBlocks
 
-
-@dataclass(eq=False)
-class Request:
-    number: int
-    arrival_s: float
-    prompt: int
-    output: int
-    produced: int = 0
-    cached: int = 0
-    on_host: bool = False
-    blocks: list[int] = field(default_factory=list)
-    tables: list[list[int]] = field(default_factory=list)
-    """The blocks of each of its stays in the cache when it ended, in order of its tokens."""
-    ttft_s: float = math.nan
-    finish_s: float = math.nan
-    preemptions: int = 0
-
-
-class Blocks:
-    """Numbered blocks, each free or owned by one request. The one freed last is taken first."""
-
-    def __init__(self, count: int, size: int) -> None:
-        self.size = size
-        self.free = list(range(count))[::-1]
-        self.owner: list[Request | None] = [None] * count
-
-    def needed(self, request: Request, tokens: int) -> int:
-        """Blocks that the request has to have once so many of its tokens are cached."""
-        return math.ceil(tokens / self.size)
-
-    def find(self, count: int) -> list[int] | None:
-        """The blocks that would be taken next, if there are so many."""
-        return self.free[: -1 - count : -1] if count <= len(self.free) else None
-
-    def take(self, request: Request, count: int) -> None:
-        for block in self.find(count):
-            assert self.owner[block] is None
-            self.owner[block] = request
-            self.unlist(block)
-            request.blocks.append(block)
-
-    def unlist(self, block: int) -> None:
-        assert self.free.pop() == block
-
-    def give_back(self, request: Request) -> None:
-        for block in reversed(request.blocks):
-            assert self.owner[block] is request
-            self.owner[block] = None
-            self.free.append(block)
-        request.tables.append(request.blocks)
-        request.blocks = []
-
-    def check(self, running: list[Request]) -> None:
-        """Every block is free or owned by one running request, which fills all of its own."""
-        held = [block for request in running for block in request.blocks]
-        assert len(set(held)) == len(held)
-        assert len(held) + len(self.free) == len(self.owner)
-        for request in running:
-            assert len(request.blocks) == self.needed(request, request.cached)
-            assert all(self.owner[block] is request for block in request.blocks)
-
-
-class Runs(Blocks):
-    """Blocks of which a request takes a run of neighbours, at the lowest address, for good."""
-
-    def __init__(self, count: int, allocation: Buddy | FirstFit) -> None:
-        super().__init__(count, allocation.block_size)
-        self.estimate, self.max_length = allocation.estimate, allocation.max_length
-
-    def needed(self, request: Request, tokens: int) -> int:
-        expected = {
-            "max": self.max_length,
-            "pow2": next(2**k for k in range(64) if 2**k >= request.output),
-            "oracle": request.output,
-        }[self.estimate]
-        return math.ceil(min(request.prompt + expected, self.max_length) / self.size)
-
-    def find(self, count: int) -> list[int] | None:
-        for start in range(len(self.owner) - count + 1):
-            run = list(range(start, start + count))
-            if all(self.owner[block] is None for block in run):
-                return run
-        return None
-
-    def unlist(self, block: int) -> None:
-        self.free.remove(block)
-
-
-class BuddyRuns(Runs):
-    """Runs of powers of two, split and merged by halves; the one freed last is taken first."""
-
-    def __init__(self, count: int, allocation: Buddy) -> None:
-        super().__init__(count, allocation)
-        self.free_runs: list[tuple[int, int]] = []  # start and size, freed last last
-        start, size = 0, self.power(math.ceil(self.max_length / self.size))
-        while size:
-            while start + size <= count:
-                self.free_runs.insert(0, (start, size))  # so that the lowest is taken first
-                start += size
-            size //= 2
-        self.initial = sorted(self.free_runs)
-
-    def power(self, blocks: int) -> int:
-        return next(2**k for k in range(64) if 2**k >= blocks)
-
-    def needed(self, request: Request, tokens: int) -> int:
-        return self.power(super().needed(request, tokens))
-
-    def smallest(self, count: int) -> tuple[int, int] | None:
-        enough = [run for run in self.free_runs if run[1] >= count]
-        least = min((size for _, size in enough), default=0)
-        return next((run for run in reversed(enough) if run[1] == least), None)
-
-    def find(self, count: int) -> list[int] | None:
-        run = self.smallest(count)
-        return list(range(run[0], run[0] + count)) if run else None
-
-    def take(self, request: Request, count: int) -> None:
-        start, size = self.smallest(count)
-        super().take(request, count)
-        self.free_runs.remove((start, size))
-        while size > count:
-            size //= 2
-            self.free_runs.append((start + size, size))
-
-    def give_back(self, request: Request) -> None:
-        start, size = request.blocks[0], len(request.blocks)
-        super().give_back(request)
-        while True:
-            buddy = (start + size if start % (2 * size) == 0 else start - size, size)
-            if buddy not in self.free_runs or (start, size) in self.initial:
-                break
-            self.free_runs.remove(buddy)
-            start, size = min(start, buddy[0]), 2 * size
-        self.free_runs.append((start, size))
-
-    def check(self, running: list[Request]) -> None:
-        super().check(running)
-        in_runs = [block for start, size in self.free_runs for block in range(start, start + size)]
-        assert sorted(in_runs) == sorted(self.free)
-        for start, size in self.free_runs:
-            assert start % size == 0
+from kvsim import Buddy, Contiguous, Paged
 
 
 @dataclass
@@ -168,6 +28,10 @@ class Pass:
     scattered: bool
     """Whether the head of the queue finds enough free blocks, but not side by side."""
     compute_bound: bool
+    ready: dict[int, int]
+    """Request number -> its tokens that were not computed, of those admitted."""
+    moved_tokens: int
+    moved_blocks: int
 
 
 @dataclass
@@ -216,11 +80,17 @@ def simulate(requests, server, allocation) -> Run:
 
     # Memory. A slot is a block of max_length tokens, of which no request needs a second one.
     capacity = math.floor(server.cache_bytes / token_bytes)
-    watermark, swaps, scale = 0.0, False, 1.0
+    watermark, swaps, scale, size = 0.0, False, 1.0, 1
     if isinstance(allocation, Contiguous):
         blocks = Blocks(capacity // allocation.max_length, allocation.max_length)
     elif isinstance(allocation, Paged):
         blocks = Blocks(capacity // allocation.block_size, allocation.block_size)
+        common = requests.samples > 1 or requests.shared_tokens
+        if allocation.sharing == "kept" or (common and allocation.sharing == "running"):
+            size = requests.samples
+            blocks = SharedBlocks(
+                len(blocks.owner), blocks.size, requests, allocation.sharing == "kept"
+            )
         watermark, swaps = allocation.watermark, allocation.preemption == "swap"
         scale = 1 + allocation.block_overhead / allocation.block_size
     else:
@@ -228,14 +98,15 @@ def simulate(requests, server, allocation) -> Run:
         blocks = kind(capacity // allocation.block_size, allocation)
     kept_free = math.floor(watermark * len(blocks.owner))
 
-    to_come = deque(
+    everyone = [
         Request(number, float(arrival_s), int(prompt), int(output))
         for number, (arrival_s, prompt, output) in enumerate(
             zip(requests.arrival_s, requests.prompt_tokens, requests.output_tokens, strict=True)
         )
-    )
-    everyone = list(to_come)
-    queue: deque[Request] = deque()
+    ]
+    # Samples of one prompt that share it come and go together: a group of requests.
+    to_come = deque(everyone[i : i + size] for i in range(0, len(everyone), size))
+    queue: deque[list[Request]] = deque()
     running: list[Request] = []  # oldest admission first
     passes: list[Pass] = []
     t = 0.0
@@ -243,65 +114,76 @@ def simulate(requests, server, allocation) -> Run:
     while to_come or queue or running:
         # 1. Arrivals.
         if not running and not queue:
-            t = max(t, to_come[0].arrival_s)
-        while to_come and to_come[0].arrival_s <= t:
+            t = max(t, to_come[0][0].arrival_s)
+        while to_come and to_come[0][0].arrival_s <= t:
             queue.append(to_come.popleft())
 
         # 2. Growth: room for the token that this pass writes.
-        moved_tokens = 0
+        moved_tokens = moved_blocks = 0
         preempted = False
-        for request in running.copy():
-            if request not in running:
-                continue
-            if blocks.needed(request, request.cached + 1) == len(request.blocks):
-                continue
-            while not blocks.free and request in running:
-                victim = running.pop()
-                blocks.give_back(victim)
-                queue.appendleft(victim)
-                victim.preemptions += 1
-                victim.on_host = swaps
-                moved_tokens += victim.cached if swaps else 0
-                victim.cached = victim.cached if swaps else 0
+        for group in dict.fromkeys(request.number // size for request in running):
+            members = [each for each in running if each.number // size == group]
+            while members and blocks.needed_to_write(members) > len(blocks.free):
+                newest = running[-1].number // size
+                victims = [each for each in running if each.number // size == newest]
+                running = [each for each in running if each not in victims]
+                tokens, count = blocks.give_back_group(victims, swaps)
+                moved_tokens += tokens
+                moved_blocks += count
+                queue.appendleft(victims)
+                for victim in victims:
+                    victim.preemptions += 1
+                    victim.on_host = swaps
                 preempted = True
-            if request in running:
-                blocks.take(request, 1)
+                members = [each for each in members if each not in victims]
+            for request in members:
+                blocks.write_next(request)
 
         # 3. Admission: nobody overtakes.
         admitted: list[Request] = []
+        ready: dict[int, int] = {}
         batched_tokens = len(running)
         while queue and not preempted:
             head = queue[0]
-            tokens = 1 if head.on_host else head.prompt + head.produced
-            held = blocks.needed(head, head.cached + tokens)
+            tokens = head[0].prompt + head[0].produced
+            known = [tokens - 1] * len(head) if head[0].on_host else blocks.ready(head, tokens)
+            computed = sum(tokens - each for each in known)
             if (
-                blocks.find(held) is None
-                or held > len(blocks.free) - kept_free
-                or len(running) + 1 > max_num_seqs
-                or batched_tokens + tokens > max_batched_tokens
+                not blocks.admits(head, tokens, kept_free)
+                or len(running) + len(head) > max_num_seqs
+                or batched_tokens + computed > max_batched_tokens
             ):
                 break
-            batched_tokens += tokens
-            blocks.take(head, held)
-            admitted.append(head)
-            running.append(queue.popleft())
-        wanted = blocks.needed(queue[0], queue[0].prompt + queue[0].produced) if queue else math.inf
+            batched_tokens += computed
+            if head[0].on_host:
+                fetched_tokens, fetched_blocks = blocks.fetched(head, tokens)
+                moved_tokens += fetched_tokens
+                moved_blocks += fetched_blocks
+            blocks.admit(head, tokens)
+            for request, each in zip(queue.popleft(), known, strict=True):
+                ready[request.number] = each
+                admitted.append(request)
+                running.append(request)
+        wanted = (
+            blocks.needed(queue[0][0], queue[0][0].prompt + queue[0][0].produced)
+            if queue
+            else math.inf
+        )
         scattered = wanted <= len(blocks.free) and blocks.find(wanted) is None
         assert running, "nobody runs, and nobody ever will"
 
         # 4. The pass: prefill of those just admitted, one decoded token for all others.
         processed = attended = 0
         for request in running:
-            if request in admitted and not request.on_host:
+            if request in admitted:
                 request.cached = request.prompt + request.produced
-                processed += request.cached
-                attended += request.cached * (request.cached + 1) // 2
-            else:
-                moved_tokens += request.cached if request.on_host else 0
                 request.on_host = False
+                known = ready[request.number]
+            else:
                 request.cached += 1
-                processed += 1
-                attended += request.cached
+                known = request.cached - 1
+            processed += request.cached - known
+            attended += sum(range(known + 1, request.cached + 1))
         blocks.check(running)
 
         # 5. Its time.
@@ -310,6 +192,7 @@ def simulate(requests, server, allocation) -> Run:
         start_s = t
         t += max(compute_s, memory_s) + gpu.pass_overhead_s
         t += token_bytes * moved_tokens / gpu.effective_pcie_bandwidth
+        t += 2 * server.model.layers * gpu.copy_overhead_s * moved_blocks
         passes.append(
             Pass(
                 start_s,
@@ -319,6 +202,9 @@ def simulate(requests, server, allocation) -> Run:
                 len(blocks.free),
                 scattered,
                 compute_s > memory_s,
+                {number: ready[number] for number in ready},
+                moved_tokens,
+                moved_blocks,
             )
         )
 

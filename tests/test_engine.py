@@ -128,7 +128,21 @@ def assert_agree(run):
     assert fast.passes == len(exact.passes)
     assert fast.peak_running == exact.peak_running
     assert stays_of(fast) == exact.stays
+    assert_same_passes(fast, exact)
     return fast, exact
+
+
+def assert_same_passes(fast, exact):
+    """What each pass computed and moved, as the slow simulator counted it."""
+    log, passes = fast.pass_log, exact.passes
+    assert log.moved_tokens.tolist() == [one.moved_tokens for one in passes]
+    assert log.moved_blocks.tolist() == [one.moved_blocks for one in passes]
+    ready = {
+        (q, number): each for q, one in enumerate(passes) for number, each in one.ready.items()
+    }
+    stays = fast.stays
+    for q, request, each in zip(stays.first_pass, stays.request, stays.ready_tokens, strict=True):
+        assert ready[q, request] == each
 
 
 @settings(max_examples=3000)

@@ -23,6 +23,7 @@ from kvsim import (
     simulate,
 )
 from kvsim.paper import SERVER, SYSTEMS
+from kvsim.pools import Alone
 
 
 @dataclass
@@ -39,20 +40,23 @@ class Watched:
         return WatchedPool(self.allocation.pool(server, requests), self.free)
 
 
-class WatchedPool:
+class WatchedPool(Alone):
     """Free units by pass: after its growth and admissions, so before anybody ends."""
 
     def __init__(self, pool, free):
         self.pool, self.noted = pool, free
 
-    def take(self, request, tokens, q):
-        taken = self.pool.take(request, tokens, q)
+    def take(self, group, tokens, q):
+        taken = self.pool.take(group, tokens, q)
         self.noted[q] = self.pool.free
         return taken
 
     def give_back(self, request, tokens, q):
         self.pool.give_back(request, tokens, q)
         # A pre-empted request leaves before pass q + 1 grows, which notes it in its turn.
+
+    def content(self, members, tokens):
+        return self.pool.content(members, tokens)
 
     def grow(self, q, passes):
         passes = self.pool.grow(q, passes)

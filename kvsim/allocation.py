@@ -15,6 +15,8 @@ from kvsim.addresses import Addresses, FreeList
 from kvsim.pools import Blocks, Pool, Slots
 from kvsim.server import Server
 from kvsim.shared_blocks import SharedBlocks
+from kvsim.sharing import saved_blocks
+from kvsim.stays import Stays
 from kvsim.workload import IntArray, Requests
 
 Preemption = Literal["recompute", "swap"]
@@ -48,6 +50,9 @@ class Allocation(Protocol):
     def units_held(self, tokens: IntArray) -> IntArray:
         """Units that hold memory for so many tokens each."""
 
+    def saved_units(self, requests: Requests, stays: Stays) -> IntArray | int:
+        """Units saved in each pass of a run because several requests hold the same."""
+
     def check(self, requests: Requests, server: Server) -> None:
         """Raise ``ValueError`` if a request could never run, even alone."""
 
@@ -74,6 +79,10 @@ class InOnePiece:
     def group_size(self, requests: Requests) -> int:
         """Nobody shares: each sample of a prompt has a piece of its own."""
         return 1
+
+    def saved_units(self, requests: Requests, stays: Stays) -> int:
+        """Nobody shares."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -181,6 +190,10 @@ class Paged:
     def units_held(self, tokens: IntArray) -> IntArray:
         """Blocks that hold so many tokens each."""
         return -(-tokens // self.block_size)
+
+    def saved_units(self, requests: Requests, stays: Stays) -> IntArray | int:
+        """Blocks that are held once in place of several times."""
+        return 0 if self.sharing == "off" else saved_blocks(requests, stays, self.block_size)
 
     def reserve(self, server: Server) -> int:
         """Blocks that an admission must leave free."""

@@ -26,14 +26,20 @@ class Traffic:
 
     Gaps between arrivals, prompts and outputs are drawn from three streams of their own, so that
     replications of one seed share their random numbers between rates and allocations.
+
+    Each prompt begins with a system prompt of ``shared_tokens``, beside those that ``lengths``
+    give it, and has ``samples`` outputs; they are equally long, as in the paper's experiments
+    (Kwon et al., SOSP 2023, section 6.3).
     """
 
     lengths: Lengths
     seed: int = PLATE_SEED
     replication: int = 0
+    samples: int = 1
+    shared_tokens: int = 0
 
     def first(self, count: int, rate_per_s: float = np.inf) -> Requests:
-        """Return the first ``count`` requests; at an infinite rate they all arrive at once."""
+        """Return the first ``count`` prompts' requests; at an infinite rate all arrive at once."""
         checks.whole("count", count, least=0)
         if rate_per_s != np.inf:
             checks.positive("rate_per_s", rate_per_s)
@@ -44,7 +50,16 @@ class Traffic:
             for stream in range(3)
         )
         arrival_s = np.cumsum(gaps.standard_exponential(count)) / rate_per_s
-        return Requests(arrival_s, *self.lengths.draw(prompts, outputs, count))
+        prompt, output = self.lengths.draw(prompts, outputs, count)
+        checks.whole("samples", self.samples)
+        checks.whole("shared_tokens", self.shared_tokens, least=0)
+        return Requests(
+            np.repeat(arrival_s, self.samples),
+            np.repeat(prompt + self.shared_tokens, self.samples),
+            np.repeat(output, self.samples),
+            self.samples,
+            self.shared_tokens,
+        )
 
     def during(self, duration_s: float, rate_per_s: float) -> Requests:
         """Return the requests that arrive within ``duration_s``, at ``rate_per_s``."""
@@ -58,6 +73,8 @@ class Traffic:
             requests.arrival_s[:arrived],
             requests.prompt_tokens[:arrived],
             requests.output_tokens[:arrived],
+            self.samples,
+            self.shared_tokens,
         )
 
 

@@ -37,6 +37,7 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
     groups = len(requests) // size
     arrival_s = [*requests.arrival_s[::size].tolist(), inf]
     prompt = requests.prompt_tokens[::size].tolist()
+    arriving = np.arange(len(requests)).reshape(-1, size).tolist()  # the members of each group
     final = requests.final_tokens.tolist()
     max_running = server.max_num_seqs or inf
     max_processed = server.max_batched_tokens or inf
@@ -91,17 +92,17 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                     members, held = returned[-1]
                     tokens = held + 1
                 else:
-                    members, held = range(upcoming * size, (upcoming + 1) * size), 0
-                    tokens = prompt[upcoming]
+                    members, held, tokens = arriving[upcoming], 0, prompt[upcoming]
                 fetches = swaps and held
                 ready = [held] * len(members) if fetches else ready_of(members, tokens)
-                work = attends = 0
-                for each in ready:
-                    work += tokens - each
-                    attends += (tokens * (tokens + 1) - each * (each + 1)) // 2
-                fetched = pool.missing(members, held) if fetches else (0, 0)
+                joining, known = len(members), sum(ready)
+                work = joining * tokens - known
+                attends = joining * tokens * (tokens + 1) // 2
+                if known:
+                    attends -= sum(each * (each + 1) // 2 for each in ready)
+                fetched = pool.missing(members, held) if fetches else None
                 if (
-                    batch + len(members) > max_running
+                    batch + joining > max_running
                     or processed + work > max_processed
                     or not take(members[0] // size, tokens, q)
                 ):
@@ -112,11 +113,11 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
                     returned.pop()
                 else:
                     upcoming += 1
-                batch += len(members)
-                cached += tokens * len(members)
+                batch += joining
+                cached += tokens * joining
                 processed += work
                 attended += attends
-                if fetches:
+                if fetched:
                     moved += fetched[0]
                     moved_blocks += fetched[1]
                     moves.extend((len(stay_request), q, *fetched))
@@ -135,11 +136,15 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
             # Blocks are short: pre-empt the newest, again and again, and admit nobody.
             passes, moved, moved_blocks = 1, 0, 0
             while not grow(q, 1):
-                newest = stay_request[max(end & _STAY for end in ends)] // size
-                evicted = sorted(
-                    end & _STAY for end in ends if stay_request[end & _STAY] // size == newest
-                )
-                members = [stay_request[stay] for stay in evicted]
+                stay = max(end & _STAY for end in ends)
+                newest = stay_request[stay] // size
+                # Its members were admitted one after another; some may have ended.
+                evicted = [
+                    each
+                    for each in range(max(stay - size + 1, 0), stay + 1)
+                    if stay_request[each] // size == newest and stay_last_pass[each] >= q
+                ]
+                members = [stay_request[each] for each in evicted]
                 held = stay_first_tokens[evicted[0]] + q - 1 - stay_first_pass[evicted[0]]
                 recomputed = prompt[newest] + len(members) * (held + 1 - prompt[newest])
                 if recomputed > max_processed and not swaps:

@@ -38,6 +38,11 @@ class Placement:
     """
 
     def __init__(self, timeline: Timeline) -> None:
+        if np.any(timeline.allocation.saved_units(timeline.requests, timeline.stays)):
+            raise ValueError(
+                "In this run several requests hold the same blocks, and a placement has one owner "
+                "for each: use sharing='off', or kvsim.block_tables for tables that share."
+            )
         self.timeline = timeline
         stays = timeline.stays
         self.units: list[Sequence[int]] = [()] * len(stays.request)

@@ -35,6 +35,8 @@ class Roofline:
         compute_s = self.token_s * processed + self.attended_s * attended
         memory_s = self.weights_s + self.cached_s * cached
         longer_s = compute_s if compute_s > memory_s else memory_s
+        if not moved:
+            return longer_s + self.overhead_s
         moving_s = self.moved_s * moved + self.moved_block_s * moved_blocks
         return longer_s + self.overhead_s + moving_s
 

@@ -50,11 +50,26 @@ class Timeline:
 
     @cached_property
     def held_tokens(self) -> IntArray:
-        """Tokens that the running requests hold memory for, in each pass."""
+        """Tokens that the running requests hold memory for, in each pass; what they share, once."""
+        held = self.unshared_units - self.allocation.saved_units(self.requests, self.stays)
+        return held * self.allocation.unit_tokens
+
+    @cached_property
+    def unshared_units(self) -> IntArray:
+        """Units of memory that the running requests would hold in each pass if nobody shared."""
         stay, q, cached = self.stays.rows()
         units = self.held(stay, cached)[1]
-        held = np.bincount(q, units, self.passes) * self.allocation.unit_tokens
-        return held.astype(np.int64)
+        return np.bincount(q, units, self.passes).astype(np.int64)
+
+    @property
+    def saved_share(self) -> float:
+        """Memory saved by sharing: blocks saved / blocks without sharing, summed over all passes.
+
+        As Kwon et al. (SOSP 2023, figure 15) define it. NaN if nothing ran.
+        """
+        saved = self.allocation.saved_units(self.requests, self.stays)
+        without = self.unshared_units.sum()
+        return float(np.sum(saved) / without) if without else float("nan")
 
     def held(self, stay: IntArray, cached: IntArray) -> tuple[IntArray, IntArray]:
         """Return the tokens that stays hold memory for, with ``cached`` in it, and the units."""

@@ -72,7 +72,8 @@ class Blocks:
         return self.needed(group[0], group[0].cached + 1) - len(group[0].blocks)
 
     def write_next(self, request: Request) -> None:
-        self.take(request, self.needed_to_write([request]))
+        if self.needed_to_write([request]):
+            self.take(request, 1)
 
     def give_back_group(self, group: list[Request], swaps: bool) -> tuple[int, int]:
         """Take back the memory of a pre-empted group; the tokens and blocks that go to the host."""

@@ -137,6 +137,9 @@ def assert_same_passes(fast, exact):
     log, passes = fast.pass_log, exact.passes
     assert log.moved_tokens.tolist() == [one.moved_tokens for one in passes]
     assert log.moved_blocks.tolist() == [one.moved_blocks for one in passes]
+    if isinstance(fast.allocation, Paged):
+        units, size = fast.allocation.units(fast.server), fast.allocation.block_size
+        assert fast.held_tokens.tolist() == [(units - one.free) * size for one in passes]
     ready = {
         (q, number): each for q, one in enumerate(passes) for number, each in one.ready.items()
     }

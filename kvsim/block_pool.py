@@ -124,7 +124,7 @@ class BlockPool:
         """Raise :class:`OutOfBlocksError` unless so many blocks are free."""
         if needed > self.free:
             raise OutOfBlocksError(
-                f"{needed} blocks wanted, {self.free} of {self.blocks} free: free a table first."
+                f"Blocks needed: {needed}; free: {self.free} of {self.blocks}. Free a table first."
             )
 
     def take(self) -> int:

@@ -15,21 +15,23 @@ Key = bytes
 
 
 def token_ids(tokens: Iterable[int]) -> list[int]:
-    """Return token ids as a list of ints. Raises ``ValueError`` if one is none."""
+    """Return token ids as a list of ints. Raises ``ValueError`` if it is none."""
+    if not isinstance(tokens, Iterable):
+        raise ValueError(f"tokens is {tokens!r}: it must be a list of token ids.")
     return [_token_id(token) for token in tokens]
 
 
 def _token_id(token: object) -> int:
     if not isinstance(token, bool) and isinstance(token, Integral) and 0 <= int(token) < 2**63:
         return int(token)
-    raise ValueError(f"A token is {token!r}: token ids must be whole numbers of at least 0.")
+    raise ValueError(f"A token is {token!r}: token ids must be whole numbers from 0 to 2**63 - 1.")
 
 
 def first_key(salt: str) -> Key:
     """Return what stands before the first block. Raises ``ValueError`` if ``salt`` is no text."""
     if not isinstance(salt, str):
         raise ValueError(f"salt is {salt!r}: it must be a text.")
-    return sha256(salt.encode()).digest()
+    return sha256(salt.encode("utf-8", "surrogatepass")).digest()
 
 
 def next_key(before: Key, tokens: Sequence[int]) -> Key:

@@ -46,7 +46,7 @@ def findable(tables):
 def refused(tables, operation):
     """Whether an operation is refused for want of blocks, and nothing has changed."""
     before = tables.snapshot()
-    with pytest.raises(OutOfBlocksError, match=r"blocks wanted, \d+ of \d+ free"):
+    with pytest.raises(OutOfBlocksError, match=r"Blocks needed: \d+; free: \d+ of \d+\."):
         operation()
     return tables.snapshot() == before
 
@@ -134,7 +134,9 @@ def test_5_a_freed_table_is_gone(operation):
 def test_6_a_pool_of_four_has_no_fifth():
     pool = BlockPool(4, 4)
     assert [pool.take() for _ in range(4)] == [0, 1, 2, 3]
-    with pytest.raises(OutOfBlocksError, match=r"1 blocks wanted, 0 of 4 free"):
+    with pytest.raises(
+        OutOfBlocksError, match=r"Blocks needed: 1; free: 0 of 4\. Free a table first"
+    ):
         pool.take()
     tables = tables_of(4, 4)
     for _ in range(4):
@@ -549,6 +551,7 @@ def test_reserved_blocks_stay_with_the_first_of_a_fork():
         (lambda: tables_of(4, 4).allocate([1, -1]), "A token is -1: token ids must be whole"),
         (lambda: tables_of(4, 4).allocate([2**63]), "A token is 9223372036854775808"),
         (lambda: tables_of(4, 4).can_allocate([True]), "A token is True"),
+        (lambda: tables_of(4, 4).can_allocate(7), "tokens is 7: it must be a list of token ids"),
         (lambda: tables_of(4, 4).allocate([1], salt=3), "salt is 3: it must be a text"),
     ],
 )

@@ -6,6 +6,9 @@ Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one pa
 from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
+from kvsim.block_pool import BlockPool, OutOfBlocksError
+from kvsim.block_swapping import SwappingTables
+from kvsim.block_tables import BlockTable, BlockTables
 from kvsim.capacity import Capacity, capacity
 from kvsim.curve import (
     Traffic,
@@ -42,6 +45,9 @@ __all__ = [
     "Accounting",
     "Allocation",
     "BinnedLengths",
+    "BlockPool",
+    "BlockTable",
+    "BlockTables",
     "Buddy",
     "Capacity",
     "Contiguous",
@@ -49,6 +55,7 @@ __all__ = [
     "FirstFit",
     "Lengths",
     "Model",
+    "OutOfBlocksError",
     "Paged",
     "Passes",
     "Place",
@@ -56,6 +63,7 @@ __all__ = [
     "Requests",
     "Server",
     "Stays",
+    "SwappingTables",
     "Timeline",
     "Traffic",
     "TtftCurve",

@@ -9,15 +9,20 @@ from kvsim.summary import Summary
 
 
 class SweepError(RuntimeError):
-    """A setting of a sweep could not be simulated; its ``__cause__`` says why.
+    """A setting of a sweep could not be simulated, for a ``reason``, which is also its cause.
 
     ``index`` is its place among the settings.
     """
 
-    def __init__(self, index: int, setting: Setting, reason: BaseException) -> None:
-        super().__init__(f"Setting {index} failed ({reason}): {setting!r}")
+    def __init__(self, index: int, setting: Setting, reason: Exception) -> None:
+        super().__init__(index, setting, reason)
         self.index = index
         self.setting = setting
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """Name the setting and the reason."""
+        return f"Setting {self.index} failed: {self.reason} It is {self.setting!r}."
 
 
 def sweep(

@@ -20,12 +20,18 @@ from kvsim.curve import (
 )
 from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
+from kvsim.keeping import record, requests_csv, to_csv, to_json
+from kvsim.limits import BindingLimits, binding_limits
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
+from kvsim.setting import Setting
+from kvsim.source import python_lines
 from kvsim.stays import Stays
+from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
+from kvsim.sweep import SweepError, sweep
 from kvsim.timeline import Timeline
 from kvsim.workload import ExponentialLengths, Lengths, Requests
 
@@ -44,6 +50,7 @@ __all__ = [
     "SHAREGPT",
     "Accounting",
     "Allocation",
+    "BindingLimits",
     "BinnedLengths",
     "BlockPool",
     "BlockTable",
@@ -58,20 +65,33 @@ __all__ = [
     "OutOfBlocksError",
     "Paged",
     "Passes",
+    "Percentiles",
     "Place",
     "Placement",
     "Requests",
     "Server",
+    "ServiceLimits",
+    "Setting",
     "Stays",
+    "Summary",
     "SwappingTables",
+    "SweepError",
     "Timeline",
     "Traffic",
     "TtftCurve",
     "account",
+    "binding_limits",
     "capacity",
     "median_ttft_s",
+    "python_lines",
+    "record",
+    "requests_csv",
     "saturated_capacity",
     "simulate",
+    "summarise",
     "sustained_rate",
+    "sweep",
+    "to_csv",
+    "to_json",
     "ttft_curve",
 ]

@@ -1,8 +1,12 @@
-"""The commands of the simulation: ``paper``, for ``python -m kvsim`` and for ``kvsim``."""
+"""The commands of the simulation, for ``python -m kvsim`` and for ``kvsim``."""
 
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
+
+from kvsim import checks
+from kvsim.hardware import GPU, H100
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,6 +20,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     add_workers(paper)
     paper.set_defaults(run=lambda given: _paper(given.seeds, given.workers, given.json))
+    # These read their arguments with the help of this module.
+    from kvsim.limits_command import add_limits
+    from kvsim.run_command import add_run
+
+    add_run(commands)
+    add_limits(commands)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +35,51 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         type=whole(1, 1024, "number of processes"),
         help="processes; default, one for each core",
     )
+
+
+def number(what: str) -> Callable[[str], float]:
+    """Return a reader of numbers above zero, which says what it reads if it cannot."""
+
+    def read(text: str) -> float:
+        try:
+            return checks.positive(what, float(text))
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no {what}: give a number above 0"
+            ) from None
+
+    return read
+
+
+def share(what: str) -> Callable[[str], float]:
+    """Return a reader of shares above zero and up to one, which says so if it cannot."""
+
+    def read(text: str) -> float:
+        try:
+            return checks.share(what, float(text))
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no {what}: give a number above 0 and at most 1"
+            ) from None
+
+    return read
+
+
+def add_efficiencies(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told which shares of the GPU's published rates are reached."""
+    for name, what in (("compute", "arithmetic"), ("bandwidth", "bandwidth")):
+        default = getattr(H100, f"{name}_share")
+        parser.add_argument(
+            f"--{name}-share",
+            type=share("share"),
+            default=default,
+            help=f"of the GPU's published {what}; default {default}",
+        )
+
+
+def efficient(gpu: GPU, given: argparse.Namespace) -> GPU:
+    """Return a GPU with the shares that were given."""
+    return replace(gpu, compute_share=given.compute_share, bandwidth_share=given.bandwidth_share)
 
 
 def whole(least: int, most: int, what: str) -> Callable[[str], int]:

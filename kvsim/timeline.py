@@ -33,6 +33,19 @@ class Timeline:
         """How often each request was pre-empted."""
         return np.bincount(self.stays.request, minlength=len(self.requests)) - 1
 
+    @cached_property
+    def latency_s(self) -> FloatArray:
+        """From the arrival of each request to its last token."""
+        return self.finish_s - self.requests.arrival_s
+
+    @cached_property
+    def tpot_s(self) -> FloatArray:
+        """Time per output token after the first, for each request; NaN where there is only one."""
+        following = self.requests.output_tokens - 1
+        tpot_s = np.full(len(following), np.nan)
+        np.divide(self.latency_s - self.ttft_s, following, out=tpot_s, where=following > 0)
+        return tpot_s
+
     @property
     def passes(self) -> int:
         """Number of forward passes."""

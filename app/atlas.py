@@ -20,10 +20,12 @@ class Atlas:
 
     ``axes`` names the values of each control. Arrays whose names start with ``contiguous_`` have
     the axes (reservation, max_length, rate); with ``paged_``: (block_overhead, block_size,
-    max_length, rate). The first three below have no rate.
+    max_length, rate). The first four below have no rate.
 
     - ``*_requests``, ``*_share``: requests that fit at once, share of their memory in use
     - ``*_sustained``: highest sustained rate, requests per second
+    - ``*_doubled``: that rate with twice the memory, arithmetic or bandwidth (a last axis of three)
+    - ``*_saved``: what twice of each saves of the median time to first token, whole per cent
     - ``*_ttft``: a last axis of three, 10th, 50th and 90th percentile over replications, seconds
     - at the end of the first minute: ``*_waiting`` and ``*_running`` requests, ``*_cached`` tokens
       of those that run, ``*_held`` tokens that they hold memory for, and ``*_snapshot``, the

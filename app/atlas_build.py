@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 import kvsim
 from kvsim.curve import BAND, PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
+from kvsim.limits import RESOURCES
 
 from . import allocations, settings
 from .allocations import SERVER
@@ -31,7 +32,7 @@ from .fingerprint import fingerprint
 
 AXES = {name: settings.values(name) for name in settings.NAMES if name != "workload"}
 # The roots of what an atlas depends on in kvsim; see fingerprint.
-MODULES = ("binned", "capacity", "curve", "reserving")
+MODULES = ("binned", "capacity", "curve", "limits", "reserving")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,18 @@ def assemble(plan: Plan, rows: dict[Job, Row]) -> Atlas:
             ("requests", [each.requests for each in capacities], np.float64, ()),
             ("share", [each.share_in_use for each in capacities], np.float64, ()),
             ("sustained", [row.sustained_per_s for row in kind_rows], np.float32, ()),
+            (
+                "doubled",
+                [row.sustained_doubled_per_s for row in kind_rows],
+                np.float32,
+                (len(RESOURCES),),
+            ),
+            (
+                "saved",
+                [np.rint(100 * row.ttft_saved).clip(-100, 100).T for row in kind_rows],
+                np.int16,
+                (-1, len(RESOURCES)),
+            ),
             ("ttft", [cell.ttft_s for cell in cells], np.float32, (-1, 3)),
             ("waiting", [cell.waiting for cell in cells], np.uint16, (-1,)),
             ("running", [len(cell.running) for cell in cells], np.uint16, (-1,)),

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 import kvsim
 from kvsim.curve import BAND, PLATE_DURATION_S
+from kvsim.limits import binding_limits, doubled
 
 from .allocations import SERVER
 
 Job = tuple[kvsim.Allocation, kvsim.Lengths]
+FEW_REPLICATIONS = 2  # for what twice of a resource would save: the same requests are compared
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,10 @@ class Row:
 
     sustained_per_s: float
     capacity: kvsim.Capacity | None  # as measured, where there is no closed form
+    # By what twice the memory, arithmetic or bandwidth gives: the first as ``sustained_per_s``, the
+    # second as shares of the median TTFT (3 x rates).
+    sustained_doubled_per_s: tuple[float, ...]
+    ttft_saved: NDArray[np.float64]
     cells: tuple[Cell, ...]
 
 
@@ -79,5 +85,12 @@ def compute_row(
     return Row(
         kvsim.sustained_rate(SERVER, allocation, lengths, replications=replications),
         capacity,
+        tuple(
+            kvsim.sustained_rate(server, allocation, lengths, replications=FEW_REPLICATIONS)
+            for server in doubled(SERVER).values()
+        ),
+        binding_limits(
+            SERVER, allocation, lengths, rates_per_s, replications=FEW_REPLICATIONS
+        ).ttft_saved,
         tuple(compute_cell(allocation, lengths, rate, replications) for rate in rates_per_s),
     )

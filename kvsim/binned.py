@@ -4,6 +4,7 @@ The tables lie in ``kvsim/data/``; their first lines say where the counts come f
 """
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -59,21 +60,50 @@ class BinnedLengths:
         P(prompt = p, output > c - p). A prompt that is cut holds ``max_length - 1`` tokens in its
         only pass; cutting outputs only drops c >= ``max_length``.
         """
-        table = _read(self.table)
-        width, longest = table.bin_tokens, self.max_length
+        width, longest = _read(self.table).bin_tokens, self.max_length
         weights = np.zeros(longest)
-        for prompt_bin in np.unique(table.prompt_bins).tolist():
-            here = table.prompt_bins == prompt_bin
-            outputs = np.bincount(table.output_bins[here], table.counts[here])
-            # Requests of this bin whose output exceeds 0, 1, 2, ... tokens.
-            above = outputs.sum() - np.append(0, np.cumsum(np.repeat(outputs / width, width)))
-            shortest = prompt_bin * width + 1
+        for shortest, above in self._outputs_above():
             spread = np.convolve(above, np.full(width, 1 / width))[: max(longest - shortest, 0)]
             weights[shortest : shortest + len(spread)] += spread
             cut = (shortest + width - longest) / width  # of this bin's prompts
-            weights[-1] += outputs.sum() * min(max(cut, 0), 1)
+            weights[-1] += above[0] * min(max(cut, 0), 1)
         pmf: FloatArray = weights / weights.sum()
         return pmf
+
+    def prompt_pmf(self) -> FloatArray:
+        """Probability of a prompt of ``p`` tokens, for each p below ``max_length``."""
+        return self._by_prompt(lambda above, left: np.full(len(left), above[0]))
+
+    def output_by_prompt(self) -> FloatArray:
+        """Mean output by prompt, times its probability: outputs are cut at what is left."""
+
+        def mean_output(above: FloatArray, left: IntArray) -> FloatArray:
+            up_to = np.append(0, np.cumsum(above))
+            mean: FloatArray = up_to[left.clip(max=len(above))]
+            return mean
+
+        return self._by_prompt(mean_output)
+
+    def _by_prompt(self, amount: Callable[[FloatArray, IntArray], FloatArray]) -> FloatArray:
+        """Sum over bins of prompts an amount that follows from outputs and the tokens left."""
+        width, longest = _read(self.table).bin_tokens, self.max_length
+        total = np.zeros(longest)
+        requests = 0.0
+        for shortest, above in self._outputs_above():
+            prompt = np.arange(shortest, shortest + width).clip(max=longest - 1)
+            np.add.at(total, prompt, amount(above, longest - prompt) / width)
+            requests += above[0]
+        return total / requests
+
+    def _outputs_above(self) -> Iterator[tuple[int, FloatArray]]:
+        """The shortest prompt of each bin, and how many outputs exceed 0, 1, 2, ... tokens."""
+        table = _read(self.table)
+        width = table.bin_tokens
+        for prompt_bin in np.unique(table.prompt_bins).tolist():
+            here = table.prompt_bins == prompt_bin
+            outputs = np.bincount(table.output_bins[here], table.counts[here])
+            above = outputs.sum() - np.append(0, np.cumsum(np.repeat(outputs / width, width)))
+            yield prompt_bin * width + 1, above
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,20 @@ ALPACA_MEAN_TOKENS = (19.31, 58.45)
 RATES_PER_S = {"max": 0.53, "pow2": 0.77, "oracle": 1.10, "paged": 1.93}
 RATE_RATIOS = {"oracle": (1.7, 2.7), "max": (2.7, 8.0)}
 
+# Figure 15: memory saved by sharing a prompt among samples, per cent of the blocks without sharing.
+# Alpaca by number of samples (2, 4 and 6); of ShareGPT only the range over them is known here.
+FIGURE_15_ALPACA = {2: 6.09, 4: 8.53, 6: 9.79}
+FIGURE_15_SHAREGPT = (16.2, 30.5)
+
+# Figure 16: throughput over that of Orca (Oracle), by tokens of a prefix that all prompts share.
+FIGURE_16 = {80: 1.67, 341: 3.58}
+
+# Figure 19: seconds to bring back a pre-empted request, by block size; recomputing it takes the
+# same at every size. Figure 1: seconds of a prompt token.
+FIGURE_19_SWAP_S = {1: 0.137, 16: 0.040, 256: 0.033}
+FIGURE_19_RECOMPUTE_S = 0.038
+PROMPT_TOKEN_S = 0.15e-3
+
 # Not from the paper: its rules run by an independent program. Per cent of slots that hold token
 # states, by block size; and those and the mean batch where the oracle's runs are placed first-fit.
 PAGED_BY_BLOCK_SIZE = {1: 97.97, 8: 97.21, 16: 96.27, 32: 94.75, 64: 91.44, 128: 85.41}

@@ -59,6 +59,14 @@ class Stays:
         again[np.unique(self.request, return_index=True)[1]] = False
         return again
 
+    @cached_property
+    def recomputed_tokens(self) -> IntArray:
+        """Tokens of each stay that were cached before and are computed again.
+
+        The last one that its first pass computes is new: it would have been decoded anyway.
+        """
+        return (self.first_tokens - self.ready_tokens - 1) * self.again
+
 
 @dataclass(frozen=True, eq=False)
 class Moves:

@@ -136,11 +136,8 @@ def summarise(timelines: Sequence[Timeline], limits: ServiceLimits | None = None
 
 def recomputed_tokens(timeline: Timeline) -> IntArray:
     """Tokens of each request that were prefilled again; none where swapping brought them back."""
-    stays = timeline.stays
     recomputed = np.zeros(len(timeline.requests), np.int64)
-    if not timeline.allocation.swaps:
-        # The last output token was not cached when the request was pre-empted: it is new.
-        np.add.at(recomputed, stays.request, (stays.first_tokens - 1) * stays.again)
+    np.add.at(recomputed, timeline.stays.request, timeline.stays.recomputed_tokens)
     return recomputed
 
 

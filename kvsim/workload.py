@@ -132,6 +132,16 @@ class Lengths(Protocol):
     def cached_tokens_pmf(self) -> FloatArray:
         """Probability that a running request holds ``c`` tokens at a random pass, for each c."""
 
+    def prompt_pmf(self) -> FloatArray:
+        """Probability of a prompt of ``p`` tokens, for each p below ``max_length``."""
+
+    def output_by_prompt(self) -> FloatArray:
+        """Mean output of a request with a prompt of ``p`` tokens, times that prompt's probability.
+
+        Its sum is the mean output; divided by that, the probability that a running request has
+        such a prompt at a random pass.
+        """
+
 
 @dataclass(frozen=True)
 class ExponentialLengths:
@@ -167,14 +177,26 @@ class ExponentialLengths:
         after its o passes, so the weight of c is the sum over p of P(prompt = p) x
         P(output > c - p); cutting outputs at ``max_length - p`` only drops c >= ``max_length``.
         """
+        weights = _convolve(self.prompt_pmf(), self._output_above())[: self.max_length]
+        pmf: FloatArray = weights / weights.sum()
+        return pmf
+
+    def prompt_pmf(self) -> FloatArray:
+        """Probability of a prompt of ``p`` tokens, for each p below ``max_length``."""
         tokens = np.arange(self.max_length)
         prompt_above = _rounded_exponential_survival(tokens, self.mean_prompt_tokens)
         prompt_above[-1] = 0  # cut: no prompt is longer than max_length - 1
-        prompt_pmf = np.append(0, -np.diff(prompt_above))
-        output_above = _rounded_exponential_survival(tokens, self.mean_output_tokens)
-        weights = _convolve(prompt_pmf, output_above)[: self.max_length]
-        pmf: FloatArray = weights / weights.sum()
-        return pmf
+        return np.append(0, -np.diff(prompt_above))
+
+    def output_by_prompt(self) -> FloatArray:
+        """Mean output by prompt, times its probability: outputs are cut at what is left."""
+        mean_output = np.append(0, np.cumsum(self._output_above())[:-1])[::-1]
+        by_prompt: FloatArray = self.prompt_pmf() * mean_output
+        return by_prompt
+
+    def _output_above(self) -> FloatArray:
+        """P(output > tokens), before it is cut."""
+        return _rounded_exponential_survival(np.arange(self.max_length), self.mean_output_tokens)
 
 
 def _rounded_exponential_survival(tokens: IntArray, mean: float) -> FloatArray:

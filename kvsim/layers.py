@@ -1,0 +1,109 @@
+"""What one layer of a model keeps for the tokens of a request: the kinds, and their bytes."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from kvsim import checks
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Keys and values of a token, for some heads: MHA, GQA or MQA by the number of ``kv_heads``.
+
+    With ``window`` (tokens) a token attends to that many at most, itself included, and what lies
+    before them may be given back. Raises ``ValueError`` for what is not a whole number above zero.
+    """
+
+    kv_heads: int
+    head_dim: int
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        checks.keep(self, checks.whole, "kv_heads", "head_dim")
+        if self.window is not None:
+            checks.keep(self, checks.whole, "window")
+
+    def token_bytes(self, element_bytes: int, tp: int = 1) -> int:
+        """Bytes of a token on each of ``tp`` GPUs, which share the heads or have one each.
+
+        Raises ``ValueError`` where heads cannot be dealt out evenly: servers refuse that too.
+        """
+        if self.kv_heads % tp and tp % self.kv_heads:
+            raise ValueError(
+                f"tp is {tp}, but {self.kv_heads} key and value heads cannot be dealt out evenly "
+                f"to as many GPUs: give a divisor or a multiple of {self.kv_heads}."
+            )
+        return 2 * max(1, self.kv_heads // tp) * self.head_dim * element_bytes
+
+    def blocks(self, tokens: int, block_size: int, batched_tokens: int) -> int:
+        """Most blocks that a request of ``tokens`` holds of this layer.
+
+        ``batched_tokens`` bounds the tokens of one pass, all of which stand in the window of a
+        layer that has one while the pass runs; and the window may begin within a block.
+        """
+        if self.window is None:
+            return ceil(tokens / block_size)
+        return ceil(min(self.window - 1 + batched_tokens, tokens) / block_size) + 1
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The compressed latent vector of a token and its rotary key (MLA), the same on every GPU.
+
+    DeepSeek-AI, "DeepSeek-V2" (2024), section 2.1: ``rank`` is its ``kv_lora_rank``, ``rope_dim``
+    its ``qk_rope_head_dim``. Raises ``ValueError`` for what is not a whole number above zero.
+    """
+
+    rank: int
+    rope_dim: int
+
+    def __post_init__(self) -> None:
+        checks.keep(self, checks.whole, "rank", "rope_dim")
+
+    def token_bytes(self, element_bytes: int, tp: int = 1) -> int:
+        """Bytes of a token on each of ``tp`` GPUs: every one keeps all of it."""
+        return (self.rank + self.rope_dim) * element_bytes
+
+    def blocks(self, tokens: int, block_size: int, batched_tokens: int) -> int:
+        """Blocks that a request of ``tokens`` holds of this layer."""
+        return ceil(tokens / block_size)
+
+
+@dataclass(frozen=True)
+class LinearState:
+    """A state of fixed size for each request, whatever its length: gated delta-net layers.
+
+    ``state_elements`` are those of the recurrent state, kept in ``state_element_bytes`` each;
+    ``conv_channels`` are kept for the last ``conv_kernel - 1`` tokens, in two bytes each. None for
+    ``state_elements`` if the size is not known: then only a block size that the server has
+    already raised to hold a state tells what it takes. Raises ``ValueError`` for what is not a
+    whole number above zero.
+    """
+
+    state_elements: int | None = None
+    state_element_bytes: int = 2
+    conv_channels: int = 1
+    conv_kernel: int = 1
+
+    def __post_init__(self) -> None:
+        if self.state_elements is not None:
+            checks.keep(self, checks.whole, "state_elements")
+        checks.keep(self, checks.whole, "state_element_bytes", "conv_channels", "conv_kernel")
+
+    def state_bytes(self, tp: int = 1, draft_tokens: int = 0) -> int | None:
+        """Bytes of a state on each of ``tp`` GPUs; its convolution also keeps draft tokens.
+
+        Raises ``ValueError`` where the state cannot be dealt out evenly.
+        """
+        if self.state_elements is None:
+            return None
+        if self.state_elements % tp or self.conv_channels % tp:
+            raise ValueError(
+                f"tp is {tp}, but the {self.state_elements:,} elements of a layer's state cannot "
+                "be dealt out evenly to as many GPUs: give a divisor."
+            )
+        convolution = (self.conv_kernel - 1 + draft_tokens) * self.conv_channels * 2
+        return (self.state_elements * self.state_element_bytes + convolution) // tp
+
+
+Layer = Attention | Latent | LinearState

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
+import numpy as np
+
 from kvsim import checks
 from kvsim.layers import Attention, Latent, Layer, LinearState
+from kvsim.workload import IntArray
 
 GIB = 2**30
 # Bytes of an element of keys and values, by what servers call the type of the cache.
 KV_DTYPES = {"bf16": 2, "fp8": 1}
 DEFAULT_BLOCK_SIZE = 16
+MOST_TOKENS = 10**9
 # vLLM raises blocks in steps of what its attention kernels need at least.
 _BLOCK_STEP = 16
 
@@ -68,13 +72,21 @@ class Layout:
 
     def blocks_per_request(self, tokens: int) -> int:
         """Most blocks that a request of ``tokens`` tokens holds, over all groups."""
-        checks.whole("tokens", tokens)
-        return sum(group.groups * self._held(group, tokens) for group in self.groups)
+        if checks.whole("tokens", tokens) > MOST_TOKENS:
+            raise ValueError(f"tokens is {tokens}: it must be at most {MOST_TOKENS:,}.")
+        return int(self.blocks_held(np.array([tokens]))[0])
 
-    def _held(self, group: Group, tokens: int) -> int:
-        if isinstance(group.layer, LinearState):
-            return self.state_blocks
-        return group.layer.blocks(tokens, group.block_tokens, self.batched_tokens)
+    def blocks_held(self, tokens: IntArray) -> IntArray:
+        """Most blocks that requests of ``tokens`` tokens hold, for each of them."""
+        held = np.zeros_like(tokens)
+        for group in self.groups:
+            if isinstance(group.layer, LinearState):
+                held += group.groups * self.state_blocks
+            else:
+                held += group.groups * group.layer.blocks(
+                    tokens, group.block_tokens, self.batched_tokens
+                )
+        return held
 
     def concurrency(self, blocks: int, max_length: int) -> float:
         """Requests of ``max_length`` tokens that ``blocks`` hold: ``Maximum concurrency``."""

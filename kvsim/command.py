@@ -1,8 +1,10 @@
-"""The commands of the simulation: ``paper``, for ``python -m kvsim`` and for ``kvsim``."""
+"""The simulation's commands, ``paper`` and ``capacity``: for ``python -m kvsim`` and ``kvsim``."""
 
 import argparse
 import json
 from collections.abc import Callable
+
+from kvsim.capacity_command import add_capacity
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,6 +18,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     add_workers(paper)
     paper.set_defaults(run=lambda given: _paper(given.seeds, given.workers, given.json))
+    add_capacity(commands, whole)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

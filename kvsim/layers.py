@@ -1,9 +1,11 @@
 """What one layer of a model keeps for the tokens of a request: the kinds, and their bytes."""
 
 from dataclasses import dataclass
-from math import ceil
+
+import numpy as np
 
 from kvsim import checks
+from kvsim.workload import IntArray
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,15 @@ class Attention:
             )
         return 2 * max(1, self.kv_heads // tp) * self.head_dim * element_bytes
 
-    def blocks(self, tokens: int, block_size: int, batched_tokens: int) -> int:
-        """Most blocks that a request of ``tokens`` holds of this layer.
+    def blocks(self, tokens: IntArray, block_size: int, batched_tokens: int) -> IntArray:
+        """Most blocks that requests of ``tokens`` hold of this layer.
 
         ``batched_tokens`` bounds the tokens of one pass, all of which stand in the window of a
         layer that has one while the pass runs; and the window may begin within a block.
         """
         if self.window is None:
-            return ceil(tokens / block_size)
-        return ceil(min(self.window - 1 + batched_tokens, tokens) / block_size) + 1
+            return -(-tokens // block_size)
+        return -(-np.minimum(self.window - 1 + batched_tokens, tokens) // block_size) + 1
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,9 @@ class Latent:
         """Bytes of a token on each of ``tp`` GPUs: every one keeps all of it."""
         return (self.rank + self.rope_dim) * element_bytes
 
-    def blocks(self, tokens: int, block_size: int, batched_tokens: int) -> int:
-        """Blocks that a request of ``tokens`` holds of this layer."""
-        return ceil(tokens / block_size)
+    def blocks(self, tokens: IntArray, block_size: int, batched_tokens: int) -> IntArray:
+        """Blocks that requests of ``tokens`` hold of this layer."""
+        return -(-tokens // block_size)
 
 
 @dataclass(frozen=True)

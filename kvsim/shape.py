@@ -1,7 +1,8 @@
 """The shape of a model that is served: its layers, and its parameters if they can be counted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kvsim import checks
 from kvsim.layers import Layer
 
 # Bits of a weight, by type. 4-bit formats keep a scale for each few weights: MXFP4 8 bits for 32
@@ -54,3 +55,12 @@ class Shape:
     max_length: int | None
     weights: str
     notes: tuple[str, ...] = ()
+
+    def with_parameters(self, billions: float) -> "Shape":
+        """Return the shape with so many billions of parameters, all of them active.
+
+        For models whose parameters cannot be counted. Raises ``ValueError`` for a number that is
+        not above zero.
+        """
+        total = round(checks.positive("parameters", billions) * 1e9)
+        return replace(self, parameters=Parameters(total, total, 0, 0), uncounted="")

@@ -1,0 +1,295 @@
+"""``kvsim capacity``: what a model's cache holds, from its ``config.json`` or a preset."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+
+from kvsim.cache_figures import WORKLOADS, CacheFigures, figures_of_bytes, figures_of_gib
+from kvsim.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
+from kvsim.cards import CARDS, Card
+from kvsim.config_json import read_config
+from kvsim.layers import Attention, Latent, Layer
+from kvsim.presets import MODELS
+from kvsim.served import WORKING_BYTES, cache_bytes_left
+from kvsim.shape import WEIGHT_BITS, Shape
+
+# A config.json has a few kilobytes; what is much larger is some other file.
+_MOST_BYTES = 4 * 2**20
+_DEFAULT_UTILIZATION = 0.9
+
+
+def add_capacity(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    whole: Callable[[int, int, str], Callable[[str], int]],
+) -> None:
+    """Add the command; ``whole`` makes readers of whole numbers."""
+    parser = commands.add_parser(
+        "capacity",
+        help="say how many tokens and requests a model's cache holds",
+        description="Say how many blocks, tokens and requests the KV cache of a server holds.",
+    )
+    tokens = whole(1, MOST_TOKENS, "number of tokens")
+    gpus = whole(1, 1024, "number of GPUs")
+    add = parser.add_argument
+    add("--config", metavar="FILE_OR_PRESET", help="a model's config.json, or a name from --list")
+    add("--list", action="store_true", help="list the models and GPUs that are known by name")
+    add("--kv-gib", type=_gib, metavar="G", help="memory of the cache on each GPU, in GiB")
+    add("--gpu", metavar="NAME", help="a GPU from --list, whose memory is shared out instead")
+    add(
+        "--utilization",
+        type=_share,
+        metavar="U",
+        help=f"share of the GPU's memory to use; default {_DEFAULT_UTILIZATION}",
+    )
+    add("--weights", choices=list(WEIGHT_BITS), help="type of the weights; default, as published")
+    add(
+        "--parameters",
+        type=_billions,
+        metavar="BILLIONS",
+        help="parameters, for a config.json from which they cannot be counted",
+    )
+    add("--block-size", type=tokens, metavar="B", help="tokens of a block; default 16")
+    add(
+        "--max-length",
+        type=whole(2, MOST_TOKENS, "maximum length in tokens"),
+        metavar="L",
+        help="longest request in tokens; default, the model's own",
+    )
+    add("--kv-dtype", choices=list(KV_DTYPES), default="bf16", help="type of the cache")
+    add("--tp", type=gpus, default=1, metavar="N", help="tensor-parallel GPUs; default 1")
+    add("--pp", type=gpus, default=1, metavar="N", help="pipeline stages; default 1")
+    add(
+        "--max-batched-tokens",
+        type=tokens,
+        metavar="N",
+        default=2048,
+        help="most tokens of a pass, which sliding windows must hold too; default 2048",
+    )
+    add(
+        "--draft-tokens",
+        type=whole(0, 1024, "number of draft tokens"),
+        default=0,
+        metavar="N",
+        help="tokens drafted ahead, which linear states keep blocks for; default 0",
+    )
+    add(
+        "--draft-layers",
+        type=whole(0, 1024, "number of layers"),
+        default=0,
+        metavar="N",
+        help="attention layers of a draft or MTP head, which count as layers; default 0",
+    )
+    add("--prefix-caching", action="store_true", help="linear states are kept twice")
+    add("--workload", choices=list(WORKLOADS), default="exponential", help="whose requests fit")
+    add("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    try:
+        if given.list:
+            print(_listed(given.json))
+        else:
+            print(_answer(given))
+    except ValueError as refused:
+        print(refused, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _answer(given: argparse.Namespace) -> str:
+    _refuse_what_would_be_ignored(given)
+    shape = model_named(given.config)
+    if given.parameters is not None:
+        shape = shape.with_parameters(given.parameters)
+    drafting = next(
+        (layer for layer in shape.layers if isinstance(layer, Attention | Latent)), None
+    )
+    layout = cache_layout(
+        shape.layers + (drafting,) * given.draft_layers if drafting else shape.layers,
+        block_size=given.block_size,
+        kv_dtype=given.kv_dtype,
+        tp=given.tp,
+        pp=given.pp,
+        batched_tokens=given.max_batched_tokens,
+        draft_tokens=given.draft_tokens,
+        prefix_caching=given.prefix_caching,
+    )
+    max_length = given.max_length or shape.max_length
+    if given.kv_gib is not None:
+        figures = figures_of_gib(layout, given.kv_gib, max_length, given.workload)
+        memory = f"{float(given.kv_gib):.2f} GiB"
+    else:
+        left = cache_bytes_left(
+            shape,
+            card_named(given.gpu),
+            utilization=given.utilization or _DEFAULT_UTILIZATION,
+            tp=given.tp,
+            pp=given.pp,
+            weights=given.weights,
+        )
+        figures = figures_of_bytes(layout, left, max_length, given.workload)
+        memory = f"{left / GIB:.2f} GiB"
+    notes = [*shape.notes, *_notes(figures, given)]
+    if given.json:
+        about = {"model": shape.name, "kv_dtype": given.kv_dtype, "tp": given.tp, "pp": given.pp}
+        return json.dumps(about | asdict(figures) | {"notes": notes}, indent=2)
+    return "\n".join([*_lines(shape, figures, memory, given), *notes])
+
+
+def _refuse_what_would_be_ignored(given: argparse.Namespace) -> None:
+    if given.config is None:
+        raise ValueError("Give --config with a config.json or a preset; --list names the presets.")
+    if (given.kv_gib is None) == (given.gpu is None):
+        raise ValueError("Give one of --kv-gib, as a server prints it, and --gpu.")
+    for name in ("utilization", "weights", "parameters"):
+        if given.gpu is None and getattr(given, name) is not None:
+            raise ValueError(f"--{name} counts only with --gpu: leave it out, or give that.")
+
+
+def model_named(name: str) -> Shape:
+    """Return a preset by its name, or what a ``config.json`` (or its folder) describes.
+
+    Raises ``ValueError`` for neither, and for a file that cannot be read.
+    """
+    for key, preset in MODELS.items():
+        if _plain(name) in (_plain(key), _plain(preset.title)):
+            return preset.shape
+    path = Path(name)
+    try:
+        if path.is_dir():
+            path = path / "config.json"
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError(f"{name} is too large for a config.json (more than 4 MiB).")
+        return read_config(path.read_bytes(), path.name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) or "\0" in name:
+            raise ValueError(
+                f"{name!r} is neither a file that can be read nor a preset: choose one of "
+                f"{', '.join(MODELS)}."
+            ) from error
+        raise
+
+
+def card_named(name: str) -> Card:
+    """Return a GPU by its name, or raise ``ValueError`` that names all."""
+    for key, card in CARDS.items():
+        if _plain(name) in (_plain(key), _plain(card.gpu.name)):
+            return card
+    raise ValueError(f"{name!r} is no GPU that is known: choose one of {', '.join(CARDS)}.")
+
+
+def _plain(name: str) -> str:
+    return re.sub("[^a-z0-9.]", "", name.lower())
+
+
+def _lines(
+    shape: Shape, figures: CacheFigures, memory: str, given: argparse.Namespace
+) -> Iterable[str]:
+    gpus = given.tp * given.pp
+    yield f"{shape.name}: {_kinds(shape.layers)}; {memory} of {given.kv_dtype} cache on " + (
+        "one GPU" if gpus == 1 else f"each of {gpus} GPUs"
+    )
+    yield f"Bytes per token      {figures.bytes_per_token:,}"
+    yield f"Blocks               {figures.blocks:,} of {figures.block_size:,} tokens"
+    between = f"{figures.tokens_low:,} to {figures.tokens_high:,}"
+    yield f"Tokens               {figures.tokens:,}" + (
+        f" ({between} for a figure of two decimals)" if given.kv_gib is not None else ""
+    )
+    if figures.max_concurrency is not None:
+        yield (
+            f"Maximum concurrency  {figures.max_concurrency:.2f} requests of "
+            f"{figures.max_length:,} tokens"
+        )
+    yield (
+        f"Requests that fit    {figures.requests_at_once:.0f} of the {figures.workload} workload "
+        f"(a running one holds {figures.mean_request_tokens:,.0f} tokens on average)"
+    )
+
+
+def _kinds(layers: tuple[Layer, ...]) -> str:
+    said = []
+    for layer in dict.fromkeys(layers):
+        if isinstance(layer, Attention):
+            what = f"{layer.kv_heads} key and value heads of {layer.head_dim}"
+            what += f" in a window of {layer.window:,}" if layer.window else ""
+        elif isinstance(layer, Latent):
+            what = f"latent vectors of {layer.rank} and {layer.rope_dim}"
+        else:
+            what = "a linear state"
+        said.append(f"{layers.count(layer)} layers with {what}")
+    return ", ".join(said)
+
+
+def _notes(figures: CacheFigures, given: argparse.Namespace) -> Iterable[str]:
+    if figures.max_length is None:
+        yield "The model does not say its longest request: give --max-length for the concurrency."
+    elif figures.longest_request is not None and figures.longest_request < figures.max_length:
+        yield (
+            f"A request of {figures.max_length:,} tokens does not fit: a server refuses to start "
+            f"with this maximum length, and the longest that fits has "
+            f"{figures.longest_request:,}."
+        )
+    if figures.groups > 1:
+        yield (
+            f"The layers form {figures.groups} groups, so the number of tokens is no capacity: the "
+            "concurrency is. Newer servers print "
+            + (
+                f"{figures.tokens_at_max_length:,} tokens for it."
+                if figures.tokens_at_max_length is not None
+                else "it in tokens of the longest request."
+            )
+        )
+    if given.gpu is not None:
+        yield (
+            f"Of the GPU's memory, {WORKING_BYTES / GIB:.0f} GiB are taken to be needed for work "
+            "beside weights and cache; a server measures it."
+        )
+
+
+def _listed(as_json: bool) -> str:
+    if as_json:
+        models = {
+            key: {"title": preset.title, "source": preset.source} for key, preset in MODELS.items()
+        }
+        gpus = {
+            key: {"title": card.gpu.name, "memory_gib": card.memory_bytes / GIB}
+            for key, card in CARDS.items()
+        }
+        return json.dumps({"models": models, "gpus": gpus}, indent=2)
+    lines = ["Models:"]
+    lines += [f"  {key:15}{preset.title} ({preset.source})" for key, preset in MODELS.items()]
+    lines += ["GPUs:"]
+    lines += [
+        f"  {key:15}{card.gpu.name}, {card.memory_bytes / GIB:.1f} GiB"
+        for key, card in CARDS.items()
+    ]
+    return "\n".join(lines)
+
+
+def _number(text: str, what: str, most: int) -> Fraction:
+    """Read a decimal number above 0 exactly."""
+    if not re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20}", text, re.ASCII) or not (
+        0 < Fraction(text.rstrip(".")) <= most
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no {what}: give a number above 0 and up to {most:,}"
+        )
+    return Fraction(text.rstrip("."))
+
+
+def _gib(text: str) -> Fraction:
+    return _number(text, "size in GiB", 10**6)
+
+
+def _share(text: str) -> float:
+    return float(_number(text, "share of the memory", 1))
+
+
+def _billions(text: str) -> float:
+    return float(_number(text, "number of billions", 10**6))

@@ -87,7 +87,6 @@ def _figures(
     pmf = lengths.cached_tokens_pmf()
     held = np.arange(len(pmf))
     mean_blocks = float(np.average(layout.blocks_held(held), weights=pmf))
-    known = max_length is not None
     return CacheFigures(
         bytes_per_token=layout.bytes_per_token,
         block_size=layout.block_size,
@@ -99,9 +98,9 @@ def _figures(
         tokens_low=layout.tokens(low),
         tokens_high=layout.tokens(high),
         max_length=max_length,
-        max_concurrency=layout.concurrency(blocks, max_length) if known else None,
-        tokens_at_max_length=layout.reported_tokens(blocks, max_length) if known else None,
-        longest_request=layout.longest(blocks, max_length) if known else None,
+        max_concurrency=max_length and layout.concurrency(blocks, max_length),
+        tokens_at_max_length=max_length and layout.reported_tokens(blocks, max_length),
+        longest_request=max_length and layout.longest(blocks, max_length),
         workload=workload,
         mean_request_tokens=float(np.average(held, weights=pmf)),
         requests_at_once=blocks / mean_blocks,

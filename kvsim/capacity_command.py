@@ -107,11 +107,12 @@ def _answer(given: argparse.Namespace) -> str:
     shape = model_named(given.config)
     if given.parameters is not None:
         shape = shape.with_parameters(given.parameters)
-    drafting = next(
-        (layer for layer in shape.layers if isinstance(layer, Attention | Latent)), None
-    )
+    # A draft head's layers attend to everything, as those of the model that do.
+    full = [each for each in shape.layers if isinstance(each, Latent) or _keeps_all(each)]
+    if given.draft_layers and not full:
+        raise ValueError(f"{shape.name} has no layer that --draft-layers could be like.")
     layout = cache_layout(
-        shape.layers + (drafting,) * given.draft_layers if drafting else shape.layers,
+        shape.layers + tuple(full[:1]) * given.draft_layers,
         block_size=given.block_size,
         kv_dtype=given.kv_dtype,
         tp=given.tp,
@@ -140,6 +141,10 @@ def _answer(given: argparse.Namespace) -> str:
         about = {"model": shape.name, "kv_dtype": given.kv_dtype, "tp": given.tp, "pp": given.pp}
         return json.dumps(about | asdict(figures) | {"notes": notes}, indent=2)
     return "\n".join([*_lines(shape, figures, memory, given), *notes])
+
+
+def _keeps_all(layer: Layer) -> bool:
+    return isinstance(layer, Attention) and layer.window is None
 
 
 def _refuse_what_would_be_ignored(given: argparse.Namespace) -> None:
@@ -238,11 +243,12 @@ def _notes(figures: CacheFigures, given: argparse.Namespace) -> Iterable[str]:
     if figures.groups > 1:
         yield (
             f"The layers form {figures.groups} groups, so the number of tokens is no capacity: the "
-            "concurrency is. Newer servers print "
+            "concurrency is."
             + (
-                f"{figures.tokens_at_max_length:,} tokens for it."
+                " Newer servers print it times the maximum length, "
+                f"{figures.tokens_at_max_length:,} tokens."
                 if figures.tokens_at_max_length is not None
-                else "it in tokens of the longest request."
+                else ""
             )
         )
     if given.gpu is not None:

@@ -83,9 +83,8 @@ class Layout:
             if isinstance(group.layer, LinearState):
                 held += group.groups * self.state_blocks
             else:
-                held += group.groups * group.layer.blocks(
-                    tokens, group.block_tokens, self.batched_tokens
-                )
+                block = min(group.block_tokens, MOST_TOKENS)
+                held += group.groups * group.layer.blocks(tokens, block, self.batched_tokens)
         return held
 
     def concurrency(self, blocks: int, max_length: int) -> float:

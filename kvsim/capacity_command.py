@@ -148,7 +148,7 @@ def _keeps_all(layer: Layer) -> bool:
 
 
 def _refuse_what_would_be_ignored(given: argparse.Namespace) -> None:
-    if given.config is None:
+    if not given.config:
         raise ValueError("Give --config with a config.json or a preset; --list names the presets.")
     if (given.kv_gib is None) == (given.gpu is None):
         raise ValueError("Give one of --kv-gib, as a server prints it, and --gpu.")
@@ -169,16 +169,21 @@ def model_named(name: str) -> Shape:
     try:
         if path.is_dir():
             path = path / "config.json"
-        if path.stat().st_size > _MOST_BYTES:
-            raise ValueError(f"{name} is too large for a config.json (more than 4 MiB).")
-        return read_config(path.read_bytes(), path.name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) or "\0" in name:
-            raise ValueError(
-                f"{name!r} is neither a file that can be read nor a preset: choose one of "
-                f"{', '.join(MODELS)}."
-            ) from error
-        raise
+        # What is no plain file might never end.
+        text = None
+        if path.is_file():
+            with path.open("rb") as file:
+                text = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError):  # the latter for names that no file can have
+        text = None
+    if text is None:
+        raise ValueError(
+            f"{name!r} is neither a file that can be read nor a preset: choose one of "
+            f"{', '.join(MODELS)}."
+        )
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"{name!r} is too large for a config.json (more than 4 MiB).")
+    return read_config(text, path.name)
 
 
 def card_named(name: str) -> Card:

@@ -68,7 +68,7 @@ def _object(text: str | bytes) -> Mapping[str, Any]:
 
 def _name(keys: Keys) -> str | None:
     value = keys.get("_name_or_path")
-    return value[:100] if isinstance(value, str) and value else None
+    return value[:100] if isinstance(value, str) and value.isprintable() else None
 
 
 def _default_heads(keys: Keys, which: int) -> int | None:
@@ -131,12 +131,10 @@ def _latent(keys: Keys, kind: str, heads: int | None) -> tuple[Latent, int | Non
 
 
 def _linear(keys: Keys) -> LinearState:
-    """Gated delta-net layers: vLLM, ``MambaStateShapeCalculator.gated_delta_net_state_shape``."""
+    """Gated delta-net layers, of a size that may not be said."""
     heads = keys.whole("linear_num_value_heads")
     if heads is None:
         return LinearState()
-    key_heads = keys.need("linear_num_key_heads")
-    key_dim, value_dim = keys.need("linear_key_head_dim"), keys.need("linear_value_head_dim")
     kept_as = keys.text("mamba_ssm_dtype") or "bfloat16"
     if kept_as not in _DTYPE_BYTES:
         raise ValueError(
@@ -144,10 +142,12 @@ def _linear(keys: Keys) -> LinearState:
             f"{', '.join(_DTYPE_BYTES)}."
         )
     return LinearState(
-        state_elements=heads * key_dim * value_dim,
-        state_element_bytes=_DTYPE_BYTES[kept_as],
-        conv_channels=2 * key_heads * key_dim + heads * value_dim,
+        value_heads=heads,
+        key_heads=keys.need("linear_num_key_heads"),
+        key_dim=keys.need("linear_key_head_dim"),
+        value_dim=keys.need("linear_value_head_dim"),
         conv_kernel=keys.need("linear_conv_kernel_dim"),
+        state_element_bytes=_DTYPE_BYTES[kept_as],
     )
 
 

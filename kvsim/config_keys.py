@@ -1,12 +1,13 @@
 """Values of a model's ``config.json`` by their published keys, and what is said of bad ones."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # No published model comes near; what lies beyond is a slip, and must not become a long wait.
 MOST = {"layers": 10_000, "numbers": 10**9}
 # Where descriptions of models that also see or hear keep their language model.
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
+_DEEPEST = 3
 
 
 class Keys:
@@ -17,15 +18,15 @@ class Keys:
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._config = config
-        for name in _NESTED:
-            nested = config.get(name)
-            if isinstance(nested, Mapping):
-                inner = Keys(nested)
-                self._config = {**_shared(config), **inner._config}
+        for _ in range(_DEEPEST):
+            inner = (config.get(name) for name in _NESTED)
+            nested = next((each for each in inner if isinstance(each, Mapping)), None)
+            if nested is None:
                 break
+            config = {**_shared(config), **nested}
+        self._config = config
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._config)
 
     def get(self, key: str) -> Any:

@@ -75,37 +75,43 @@ class Latent:
 class LinearState:
     """A state of fixed size for each request, whatever its length: gated delta-net layers.
 
-    ``state_elements`` are those of the recurrent state, kept in ``state_element_bytes`` each;
-    ``conv_channels`` are kept for the last ``conv_kernel - 1`` tokens, in two bytes each. None for
-    ``state_elements`` if the size is not known: then only a block size that the server has
-    already raised to hold a state tells what it takes. Raises ``ValueError`` for what is not a
-    whole number above zero.
+    Each of ``value_heads`` keeps ``key_dim`` x ``value_dim`` elements of
+    ``state_element_bytes``; a convolution keeps what all heads put into it for the last
+    ``conv_kernel - 1`` tokens, in two bytes each. ``value_heads`` is None if the size is not
+    known: then only a block that the server has already raised to hold a state tells what it
+    takes. Raises ``ValueError`` for what is not a whole number above zero.
     """
 
-    state_elements: int | None = None
-    state_element_bytes: int = 2
-    conv_channels: int = 1
+    value_heads: int | None = None
+    key_heads: int = 1
+    key_dim: int = 1
+    value_dim: int = 1
     conv_kernel: int = 1
+    state_element_bytes: int = 2
 
     def __post_init__(self) -> None:
-        if self.state_elements is not None:
-            checks.keep(self, checks.whole, "state_elements")
-        checks.keep(self, checks.whole, "state_element_bytes", "conv_channels", "conv_kernel")
+        if self.value_heads is not None:
+            checks.keep(self, checks.whole, "value_heads")
+        checks.keep(self, checks.whole, "key_heads", "key_dim", "value_dim", "conv_kernel")
+        checks.keep(self, checks.whole, "state_element_bytes")
 
     def state_bytes(self, tp: int = 1, draft_tokens: int = 0) -> int | None:
         """Bytes of a state on each of ``tp`` GPUs; its convolution also keeps draft tokens.
 
-        Raises ``ValueError`` where the state cannot be dealt out evenly.
+        vLLM, ``MambaStateShapeCalculator.gated_delta_net_state_shape``. Raises ``ValueError``
+        where heads cannot be dealt out evenly.
         """
-        if self.state_elements is None:
+        if self.value_heads is None:
             return None
-        if self.state_elements % tp or self.conv_channels % tp:
+        if self.value_heads % tp or self.key_heads % tp:
             raise ValueError(
-                f"tp is {tp}, but the {self.state_elements:,} elements of a layer's state cannot "
-                "be dealt out evenly to as many GPUs: give a divisor."
+                f"tp is {tp}, but the {self.key_heads} and {self.value_heads} heads of a linear "
+                "layer cannot be dealt out evenly to as many GPUs: give a divisor of both."
             )
-        convolution = (self.conv_kernel - 1 + draft_tokens) * self.conv_channels * 2
-        return (self.state_elements * self.state_element_bytes + convolution) // tp
+        elements = self.value_heads * self.key_dim * self.value_dim
+        channels = 2 * self.key_heads * self.key_dim + self.value_heads * self.value_dim
+        convolution = (self.conv_kernel - 1 + draft_tokens) * channels * 2
+        return (elements * self.state_element_bytes + convolution) // tp
 
 
 Layer = Attention | Latent | LinearState

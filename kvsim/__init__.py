@@ -6,7 +6,11 @@ Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one pa
 from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
 from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
+from kvsim.cache_figures import CacheFigures, figures_of_bytes, figures_of_gib
+from kvsim.cache_layout import Layout, cache_layout
 from kvsim.capacity import Capacity, capacity
+from kvsim.cards import CARDS, Card
+from kvsim.config_json import read_config
 from kvsim.curve import (
     Traffic,
     TtftCurve,
@@ -20,8 +24,11 @@ from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
+from kvsim.presets import MODELS, Preset
 from kvsim.reserving import Buddy, FirstFit
+from kvsim.served import cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
+from kvsim.shape import Parameters, Shape
 from kvsim.stays import Stays
 from kvsim.timeline import Timeline
 from kvsim.workload import ExponentialLengths, Lengths, Requests
@@ -31,9 +38,11 @@ __all__ = [
     "A100_80GB",
     "AZURE_CODE",
     "AZURE_CONVERSATION",
+    "CARDS",
     "GPU",
     "H100",
     "LLAMA_3_8B",
+    "MODELS",
     "OPT_13B",
     "OPT_66B",
     "OPT_175B",
@@ -43,26 +52,39 @@ __all__ = [
     "Allocation",
     "BinnedLengths",
     "Buddy",
+    "CacheFigures",
     "Capacity",
+    "Card",
     "Contiguous",
     "ExponentialLengths",
     "FirstFit",
+    "Layout",
     "Lengths",
     "Model",
     "Paged",
+    "Parameters",
     "Passes",
     "Place",
     "Placement",
+    "Preset",
     "Requests",
     "Server",
+    "Shape",
     "Stays",
     "Timeline",
     "Traffic",
     "TtftCurve",
     "account",
+    "cache_bytes_left",
+    "cache_layout",
     "capacity",
+    "figures_of_bytes",
+    "figures_of_gib",
     "median_ttft_s",
+    "read_config",
     "saturated_capacity",
+    "server_for",
+    "simplifications",
     "simulate",
     "sustained_rate",
     "ttft_curve",

@@ -43,8 +43,8 @@ CARDS = {
         GPU("RTX 4090", peak_flops=165.2e12, peak_bandwidth=1.008e12, pcie_bandwidth=32e9),
         24_564 * _MIB,
     ),
-    # AMD, "Instinct MI300X Accelerator" data sheet: PCIe Gen5 x16. Its 1,307.4 TFLOP/s were found
-    # in second copies only as "1.3 PFLOP/s". Memory: rocm-smi in public logs.
+    # AMD, "Instinct MI300X Accelerator" data sheet: PCIe Gen5 x16. Memory: rocm-smi in public
+    # logs.
     "MI300X": Card(
         GPU("MI300X", peak_flops=1307.4e12, peak_bandwidth=5.3e12, pcie_bandwidth=64e9),
         206_141_652_992,

@@ -34,7 +34,8 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within limits, which says what it reads if it cannot."""
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        digits = text.isascii() and text.isdigit() and len(text) <= 18
+        if not digits or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is no {what}: give a number from {least} to {most}"
             )

@@ -1,9 +1,9 @@
 """Models in use, by the figures of their own ``config.json``.
 
 Each preset names the repository on Hugging Face whose file it is from, and the parameters that
-its authors publish. Figures were compared with a second public copy (Lightning AI's
-``litgpt/config.py``, defaults and conversion scripts of Hugging Face's transformers, servers' logs
-with the model's shape); what was not found in a second copy is said at the preset.
+its authors publish. Every figure was found in a second public copy as well (Lightning AI's
+``litgpt/config.py``, defaults and conversion scripts of Hugging Face's transformers, a model card,
+servers' logs with the model's shape), but for what is said at a preset.
 """
 
 from dataclasses import dataclass
@@ -91,8 +91,7 @@ MODELS = {
         46.7,
         12.9,
     ),
-    # Layers, heads and their size stand in servers' logs too; hidden, inner and vocabulary sizes
-    # were checked by the published total only.
+    # The second copy has the base model, made for 131,072 tokens; this one's file says 32,768.
     "qwen2.5-7b": Preset(
         "Qwen2.5 7B",
         "Qwen/Qwen2.5-7B-Instruct",
@@ -175,7 +174,8 @@ MODELS = {
         116.8,
         5.1,
     ),
-    # Without the layer that predicts a second token (14 billion more in the published files).
+    # The longest request is from memory of the file only, without a second copy. Without the layer
+    # that predicts a second token (14 billion more in the published files).
     "deepseek-v3": Preset(
         "DeepSeek-V3",
         "deepseek-ai/DeepSeek-V3",

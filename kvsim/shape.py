@@ -17,7 +17,8 @@ class Parameters:
 
     ``total`` are kept in memory; ``active`` are all but the experts that a token is not sent to.
     ``embedding`` is the part of both, of the table of tokens and the output head, that quantized
-    checkpoints keep in BF16; ``lookup`` is the part of it that is only looked up.
+    checkpoints keep in BF16 (those of gpt-oss keep attention in it too, a few percent);
+    ``lookup`` is the part of it that is only looked up.
     """
 
     total: int

@@ -4,18 +4,19 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 
-from kvsim.cache_figures import WORKLOADS, CacheFigures, figures_of_bytes, figures_of_gib
+from kvsim.cache_figures import WORKLOADS, figures_of_bytes, figures_of_gib
 from kvsim.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
+from kvsim.capacity_text import lines, listed, notes
 from kvsim.cards import CARDS, Card
 from kvsim.config_json import read_config
 from kvsim.layers import Attention, Latent, Layer
 from kvsim.presets import MODELS
-from kvsim.served import WORKING_BYTES, cache_bytes_left
+from kvsim.served import cache_bytes_left
 from kvsim.shape import WEIGHT_BITS, Shape
 
 # A config.json has a few kilobytes; what is much larger is some other file.
@@ -93,7 +94,7 @@ def add_capacity(
 def _run(given: argparse.Namespace) -> int:
     try:
         if given.list:
-            print(_listed(given.json))
+            print(listed(given.json))
         else:
             print(_answer(given))
     except ValueError as refused:
@@ -105,6 +106,7 @@ def _run(given: argparse.Namespace) -> int:
 def _answer(given: argparse.Namespace) -> str:
     _refuse_what_would_be_ignored(given)
     shape = model_named(given.config)
+    shape.refuse_uneven_heads(given.tp)
     if given.parameters is not None:
         shape = shape.with_parameters(given.parameters)
     # A draft head's layers attend to everything, as those of the model that do.
@@ -122,7 +124,8 @@ def _answer(given: argparse.Namespace) -> str:
         prefix_caching=given.prefix_caching,
     )
     max_length = given.max_length or shape.max_length
-    if given.kv_gib is not None:
+    printed = given.kv_gib is not None
+    if printed:
         figures = figures_of_gib(layout, given.kv_gib, max_length, given.workload)
         memory = f"{float(given.kv_gib):.2f} GiB"
     else:
@@ -136,11 +139,12 @@ def _answer(given: argparse.Namespace) -> str:
         )
         figures = figures_of_bytes(layout, left, max_length, given.workload)
         memory = f"{left / GIB:.2f} GiB"
-    notes = [*shape.notes, *_notes(figures, given)]
+    said = [*shape.notes, *notes(figures, printed)]
     if given.json:
         about = {"model": shape.name, "kv_dtype": given.kv_dtype, "tp": given.tp, "pp": given.pp}
-        return json.dumps(about | asdict(figures) | {"notes": notes}, indent=2)
-    return "\n".join([*_lines(shape, figures, memory, given), *notes])
+        return json.dumps(about | asdict(figures) | {"notes": said}, indent=2)
+    cache = f"{memory} of {given.kv_dtype} cache"
+    return "\n".join([*lines(shape, figures, cache, given.tp * given.pp, printed), *said])
 
 
 def _keeps_all(layer: Layer) -> bool:
@@ -196,91 +200,6 @@ def card_named(name: str) -> Card:
 
 def _plain(name: str) -> str:
     return re.sub("[^a-z0-9.]", "", name.lower())
-
-
-def _lines(
-    shape: Shape, figures: CacheFigures, memory: str, given: argparse.Namespace
-) -> Iterable[str]:
-    gpus = given.tp * given.pp
-    yield f"{shape.name}: {_kinds(shape.layers)}; {memory} of {given.kv_dtype} cache on " + (
-        "one GPU" if gpus == 1 else f"each of {gpus} GPUs"
-    )
-    yield f"Bytes per token      {figures.bytes_per_token:,}"
-    yield f"Blocks               {figures.blocks:,} of {figures.block_size:,} tokens"
-    between = f"{figures.tokens_low:,} to {figures.tokens_high:,}"
-    yield f"Tokens               {figures.tokens:,}" + (
-        f" ({between} for a figure of two decimals)" if given.kv_gib is not None else ""
-    )
-    if figures.max_concurrency is not None:
-        yield (
-            f"Maximum concurrency  {figures.max_concurrency:.2f} requests of "
-            f"{figures.max_length:,} tokens"
-        )
-    yield (
-        f"Requests that fit    {figures.requests_at_once:.0f} of the {figures.workload} workload "
-        f"(a running one holds {figures.mean_request_tokens:,.0f} tokens on average)"
-    )
-
-
-def _kinds(layers: tuple[Layer, ...]) -> str:
-    said = []
-    for layer in dict.fromkeys(layers):
-        if isinstance(layer, Attention):
-            what = f"{layer.kv_heads} key and value heads of {layer.head_dim}"
-            what += f" in a window of {layer.window:,}" if layer.window else ""
-        elif isinstance(layer, Latent):
-            what = f"latent vectors of {layer.rank} and {layer.rope_dim}"
-        else:
-            what = "a linear state"
-        said.append(f"{layers.count(layer)} layers with {what}")
-    return ", ".join(said)
-
-
-def _notes(figures: CacheFigures, given: argparse.Namespace) -> Iterable[str]:
-    if figures.max_length is None:
-        yield "The model does not say its longest request: give --max-length for the concurrency."
-    elif figures.longest_request is not None and figures.longest_request < figures.max_length:
-        yield (
-            f"A request of {figures.max_length:,} tokens does not fit: a server refuses to start "
-            f"with this maximum length, and the longest that fits has "
-            f"{figures.longest_request:,}."
-        )
-    if figures.groups > 1:
-        yield (
-            f"The layers form {figures.groups} groups, so the number of tokens is no capacity: the "
-            "concurrency is."
-            + (
-                " Newer servers print it times the maximum length, "
-                f"{figures.tokens_at_max_length:,} tokens."
-                if figures.tokens_at_max_length is not None
-                else ""
-            )
-        )
-    if given.gpu is not None:
-        yield (
-            f"Of the GPU's memory, {WORKING_BYTES / GIB:.0f} GiB are taken to be needed for work "
-            "beside weights and cache; a server measures it."
-        )
-
-
-def _listed(as_json: bool) -> str:
-    if as_json:
-        models = {
-            key: {"title": preset.title, "source": preset.source} for key, preset in MODELS.items()
-        }
-        gpus = {
-            key: {"title": card.gpu.name, "memory_gib": card.memory_bytes / GIB}
-            for key, card in CARDS.items()
-        }
-        return json.dumps({"models": models, "gpus": gpus}, indent=2)
-    lines = ["Models:"]
-    lines += [f"  {key:15}{preset.title} ({preset.source})" for key, preset in MODELS.items()]
-    lines += ["GPUs:"]
-    lines += [
-        f"  {key:15}{card.gpu.name}, {card.memory_bytes / GIB:.1f} GiB"
-        for key, card in CARDS.items()
-    ]
-    return "\n".join(lines)
 
 
 def _number(text: str, what: str, most: int) -> Fraction:

@@ -30,7 +30,7 @@ _UNCOVERED = {
     "linear_attn_config": "Kimi delta attention",
     "layer_group_size": "linear attention in groups of layers",
 }
-_TELLING = re.compile(r"mamba|ssm|rwkv|recurrent|retention|lightning", re.IGNORECASE)
+_TELLING = re.compile(r"mamba|rwkv|recurrent|(^|_)(ssm|retention|lightning)(_|$)", re.IGNORECASE)
 _COVERED = {"mamba_ssm_dtype"}
 
 # Published descriptions that leave out the pattern have it in the code of their model: every

@@ -3,7 +3,7 @@
 Each preset names the repository on Hugging Face whose file it is from, and the parameters that
 its authors publish. Every figure was found in a second public copy as well (Lightning AI's
 ``litgpt/config.py``, defaults and conversion scripts of Hugging Face's transformers, a model card,
-servers' logs with the model's shape), but for what is said at a preset.
+servers' logs with the model's shape).
 """
 
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ MODELS = {
         46.7,
         12.9,
     ),
-    # The second copy has the base model, made for 131,072 tokens; this one's file says 32,768.
+    # Made for 32,768 tokens by its file; its base model says 131,072.
     "qwen2.5-7b": Preset(
         "Qwen2.5 7B",
         "Qwen/Qwen2.5-7B-Instruct",
@@ -174,8 +174,7 @@ MODELS = {
         116.8,
         5.1,
     ),
-    # The longest request is from memory of the file only, without a second copy. Without the layer
-    # that predicts a second token (14 billion more in the published files).
+    # Without the layer that predicts a second token (14 billion more in the published files).
     "deepseek-v3": Preset(
         "DeepSeek-V3",
         "deepseek-ai/DeepSeek-V3",

@@ -126,6 +126,7 @@ def server_for(
             "simulated; give 1, and more tp."
         )
     layer = _only_layer(shape)
+    shape.refuse_uneven_heads(checks.whole("tp", tp))
     if shape.attention_flops is None or shape.attention_heads is None:
         raise ValueError(
             f"{shape.name} does not say its attention heads, so passes cannot be timed: add "

@@ -57,6 +57,14 @@ class Shape:
     weights: str
     notes: tuple[str, ...] = ()
 
+    def refuse_uneven_heads(self, tp: int) -> None:
+        """Raise ``ValueError`` if attention heads cannot be dealt out evenly to ``tp`` GPUs."""
+        if self.attention_heads is not None and self.attention_heads % tp:
+            raise ValueError(
+                f"tp is {tp}, but the {self.attention_heads} attention heads of {self.name} "
+                "cannot be dealt out evenly to as many GPUs: give a divisor."
+            )
+
     def with_parameters(self, billions: float) -> "Shape":
         """Return the shape with so many billions of parameters, all of them active.
 

@@ -199,6 +199,7 @@ def test_every_preset_answers(capsys, model):
         (("--config", "phi-4", "--gpu", "H900"), "'H900' is no GPU that is known.*B200"),
         (("--config", "phi-4", "--gpu", "L4"), "Phi-4 does not fit on 1 x L4: each has"),
         (("--config", "phi-4", "--kv-gib", "1", "--tp", "4"), "tp is 4.*10 key and value heads"),
+        (("--config", "qwen2.5-7b", "--kv-gib", "1", "--tp", "8"), "tp is 8.*28 attention heads"),
         (("--config", "gemma-2-9b", "--kv-gib", "1", "--pp", "2"), "pp is 2.*several kinds"),
     ],
 )

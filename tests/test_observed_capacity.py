@@ -5,12 +5,14 @@ others: each row names the repository it is from, and the model's shape.
 """
 
 import csv
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from kvsim.__main__ import main
 from kvsim.cache_layout import GIB, cache_layout, printed_interval
 from kvsim.config_json import read_config
 
@@ -193,6 +195,36 @@ def agrees(row, layout, blocks):
     older = layout.tokens(blocks)
     newer = layout.reported_tokens(blocks, length) if length else older
     return tokens in (None, older, newer)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in REPRODUCED if ROWS[case]["kv_gib_printed"] and case not in KEYS_ALONE]
+)
+def test_the_command_line_says_so_too(case, tmp_path, capsys):
+    row = ROWS[case]
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"text_config": config_of(row)}))
+    layout = layout_of(row)
+    length = row["max_model_len"]
+    arguments = [
+        *("--config", path, "--kv-gib", row["kv_gib_printed"], "--block-size", row["block_size"]),
+        *("--kv-dtype", "fp8" if row["kv_dtype"].startswith("fp8") else "bf16"),
+        *("--tp", row["tp"], "--pp", row["pp"], "--max-batched-tokens", layout.batched_tokens),
+        *(("--max-length", length) if length else ()),
+        *(("--prefix-caching",) if layout.state_blocks > 1 else ()),
+    ]
+    if "MTP" in row["layer_layout"]:
+        arguments += ["--draft-layers", 1, "--draft-tokens", layout.state_blocks - 2]
+    assert main(["capacity", "--json", *map(str, arguments)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bytes_per_token"] == layout.bytes_per_token
+    tokens, concurrency = row["tokens_printed"], number(row, "max_concurrency_printed")
+    if tokens and row["layout"] == "one group":
+        assert found["tokens_low"] <= int(tokens) <= found["tokens_high"]
+    if concurrency is not None:
+        one_block = 1 / layout.blocks_per_request(int(length))
+        off = (found["blocks_high"] - found["blocks_low"]) * one_block + 0.005
+        assert found["max_concurrency"] == pytest.approx(float(concurrency), abs=off)
 
 
 def test_elsewhere_the_check_charges_all_layers():

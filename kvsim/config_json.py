@@ -81,6 +81,12 @@ def _attention(
     kv_heads = _kv_heads(keys, heads)
     head_dim = keys.whole("head_dim", "kv_channels", "attention_head_dim")
     head_dim = head_dim or _HEAD_DIMS.get(keys.text("model_type") or "")
+    values = keys.whole("v_head_dim")
+    if values is not None and values != head_dim:
+        raise ValueError(
+            f"v_head_dim in config.json is {values}, and head_dim another: values of a size of "
+            "their own are covered by the formulas only in latent attention (kv_lora_rank)."
+        )
     if kind == FULL:
         # Gemma 4: its global layers have heads of their own.
         kv_heads = keys.whole("num_global_key_value_heads") or kv_heads
@@ -103,7 +109,9 @@ def _kv_heads(keys: Keys, heads: int | None) -> int:
         return Keys(nested).need("kv_n_heads")
     if keys.flag("multi_query") and not keys.flag("new_decoder_architecture"):
         return 1
-    value = keys.whole("num_key_value_heads", "num_kv_heads", "multi_query_group_num")
+    value = keys.whole(
+        "num_key_value_heads", "num_kv_heads", "multi_query_group_num", "num_attention_groups"
+    )
     value = value or _default_heads(keys, 1) or heads
     if value is None:
         raise ValueError(

@@ -22,6 +22,13 @@ _UNCOVERED = {
     "layers_block_type": "layers listed by layers_block_type",
     "block_types": "recurrent layers",
     "block_configs": "layers that differ from each other",
+    "num_key_value_heads_per_layer": "layers that differ from each other",
+    "attention_types": "layers listed by attention_types",
+    "hybrid_layer_pattern": "layers listed by hybrid_layer_pattern",
+    "hybrid_block_layout": "layers listed by hybrid_block_layout",
+    "attention_other_setting": "layers that differ from each other",
+    "swa_num_key_value_heads": "layers that differ from each other",
+    "use_cla": "layers that read the cache of others",
     "attn_layer_period": "Mamba layers",
     "attn_layer_indices": "Mamba layers",
     "state_size": "state-space layers",
@@ -56,6 +63,12 @@ def refuse_the_uncovered(keys: Keys) -> None:
             raise ValueError(
                 f"{key} in config.json stands for {what}: the formulas do not cover this model."
             )
+    kind = keys.text("model_type") or ""
+    if _TELLING.search(kind):
+        raise ValueError(
+            f"model_type in config.json is {kind!r:.40}, which has layers with a recurrent state of "
+            "their own kind: the formulas do not cover this model."
+        )
     listed = keys.get("attn_type_list")
     if listed is not None and (not isinstance(listed, list) or any(each != 1 for each in listed)):
         raise ValueError(

@@ -82,7 +82,8 @@ def test_a_state_raises_the_block_to_hold_it():
     assert cache_layout(layers).block_size == 784
     assert cache_layout(layers, kv_dtype="fp8").block_size == 1568
     assert cache_layout(layers, kv_dtype="fp8", draft_tokens=3).block_size == 1600
-    # Larger blocks that are asked for stand.
+    # In steps of 16 tokens at least, and larger blocks that are asked for stand.
+    assert cache_layout(layers, block_size=1).block_size == 784
     assert cache_layout(layers, block_size=2048).block_size == 2048
 
 

@@ -92,6 +92,12 @@ def test_a_nested_language_model_is_read():
             61,
         ),
         ({"num_hidden_layers": 2, "num_key_value_heads": 4, "head_dim": 64}, Attention(4, 64), 2),
+        (
+            {"num_hidden_layers": 2, "num_attention_heads": 64, "hidden_size": 4096}
+            | {"num_attention_groups": 8, "crossmodal_layers": 3},
+            Attention(8, 64),
+            2,
+        ),
     ],
 )
 def test_other_spellings(config, layer, count):
@@ -205,6 +211,9 @@ def test_the_type_of_the_weights(scheme, weights):
         ({"attention_chunk_size": 8192}, "attention_chunk_size.*chunked attention"),
         ({"hybrid_override_pattern": "M-M*"}, "hybrid_override_pattern.*Mamba"),
         ({"mamba_d_state": 128}, "mamba_d_state in config.json stands for"),
+        ({"model_type": "rwkv6"}, "model_type in config.json is 'rwkv6'"),
+        ({"v_head_dim": 64}, "v_head_dim in config.json is 64"),
+        ({"hybrid_layer_pattern": [0, 1, 1, 1]}, "layers listed by hybrid_layer_pattern"),
         ({"is_encoder_decoder": True}, "is_encoder_decoder.*cross-attention"),
         ({"attn_type_list": [0, 1, 1, 1]}, "lightning attention"),
         ({"multi_query": "yes"}, "multi_query in config.json is 'yes'.*true or false"),

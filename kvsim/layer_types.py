@@ -66,8 +66,8 @@ def refuse_the_uncovered(keys: Keys) -> None:
     kind = keys.text("model_type") or ""
     if _TELLING.search(kind):
         raise ValueError(
-            f"model_type in config.json is {kind!r:.40}, which has layers with a recurrent state of "
-            "their own kind: the formulas do not cover this model."
+            f"model_type in config.json is {kind!r:.40}, which has layers with a recurrent "
+            "state of their own kind: the formulas do not cover this model."
         )
     listed = keys.get("attn_type_list")
     if listed is not None and (not isinstance(listed, list) or any(each != 1 for each in listed)):

@@ -26,7 +26,7 @@ from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.presets import MODELS, Preset
 from kvsim.reserving import Buddy, FirstFit
-from kvsim.served import cache_bytes_left, server_for, simplifications
+from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.shape import Parameters, Shape
 from kvsim.stays import Stays
@@ -68,6 +68,7 @@ __all__ = [
     "Placement",
     "Preset",
     "Requests",
+    "ServedModel",
     "Server",
     "Shape",
     "Stays",

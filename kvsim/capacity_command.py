@@ -4,7 +4,6 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +12,7 @@ from kvsim.cache_figures import WORKLOADS, figures_of_bytes, figures_of_gib
 from kvsim.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
 from kvsim.capacity_text import lines, listed, notes
 from kvsim.cards import CARDS, Card
+from kvsim.command import whole
 from kvsim.config_json import read_config
 from kvsim.layers import Attention, Latent, Layer
 from kvsim.presets import MODELS
@@ -24,11 +24,8 @@ _MOST_BYTES = 4 * 2**20
 _DEFAULT_UTILIZATION = 0.9
 
 
-def add_capacity(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    whole: Callable[[int, int, str], Callable[[str], int]],
-) -> None:
-    """Add the command; ``whole`` makes readers of whole numbers."""
+def add_capacity(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to a parser's."""
     parser = commands.add_parser(
         "capacity",
         help="say how many tokens and requests a model's cache holds",

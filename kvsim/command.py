@@ -4,8 +4,6 @@ import argparse
 import json
 from collections.abc import Callable
 
-from kvsim.capacity_command import add_capacity
-
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's; each sets ``run``, which returns what the shell is told."""
@@ -18,7 +16,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     add_workers(paper)
     paper.set_defaults(run=lambda given: _paper(given.seeds, given.workers, given.json))
-    add_capacity(commands, whole)
+    # It reads its arguments with the help of this module.
+    from kvsim.capacity_command import add_capacity
+
+    add_capacity(commands)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import kvsim
 from kvsim import ExponentialLengths, Paged, Requests, Server, capacity, simulate
 from kvsim.cache_layout import GIB, cache_layout
 from kvsim.cards import CARDS
@@ -176,3 +177,10 @@ def test_the_smallest_cache_that_is_left_still_serves():
     left = cache_bytes_left(LLAMA, H100)
     server = server_for(LLAMA, H100, working_bytes=WORKING_BYTES + left - GIB)
     assert server.capacity_tokens == GIB // 131_072
+
+
+@pytest.mark.parametrize("model", ["mixtral-8x7b", "gpt-oss-20b", "deepseek-v3"])
+def test_a_server_can_be_written_out_with_what_is_exported(model):
+    """Results are kept with the Python that makes them again."""
+    server = server_for(MODELS[model].shape, CARDS["B200"], tp=8, kv_dtype="fp8")
+    assert eval(repr(server), vars(kvsim)) == server

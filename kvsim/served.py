@@ -104,10 +104,14 @@ def server_for(
     weights: str | None = None,
     kv_dtype: str = "bf16",
     working_bytes: float = WORKING_BYTES,
+    cache_bytes: float | None = None,
     max_num_seqs: int | None = None,
     max_batched_tokens: int | None = None,
 ) -> Server:
     """Return a server of the simulation for a model on ``tp`` GPUs.
+
+    Its cache has what :func:`cache_bytes_left` leaves, or ``cache_bytes`` on each GPU if they are
+    given, as a running server prints them; then memory is not shared out.
 
     The GPUs are simulated as one with ``tp`` times the rates, and what they say to each other as
     taking no time. Arithmetic runs at the rate of BF16 whatever the type of the weights. Every
@@ -133,9 +137,14 @@ def server_for(
             "num_attention_heads (and v_head_dim, qk_nope_head_dim) to its config.json."
         )
     parameters = counted(shape)
-    left = cache_bytes_left(
-        shape, card, utilization=utilization, tp=tp, weights=weights, working_bytes=working_bytes
-    )
+    if cache_bytes is None:
+        cache_bytes = cache_bytes_left(
+            *(shape, card),
+            utilization=utilization,
+            tp=tp,
+            weights=weights,
+            working_bytes=working_bytes,
+        )
     kind = shape.weights if weights is None else weights
     layout = cache_layout((layer,) * len(shape.layers), kv_dtype=kv_dtype, tp=tp)
     gpu = card.gpu
@@ -162,7 +171,13 @@ def server_for(
         active_parameters=parameters.active,
         attention_flops=shape.attention_flops,
     )
-    return Server(model, gpu, tp * left, max_num_seqs, max_batched_tokens)
+    return Server(
+        model,
+        gpu,
+        tp * checks.positive("cache_bytes", cache_bytes),
+        max_num_seqs,
+        max_batched_tokens,
+    )
 
 
 def _only_layer(shape: Shape) -> Attention | Latent:

@@ -75,6 +75,16 @@ ONE_GROUP = [
 ]
 
 
+def test_a_printed_cache_is_taken_as_it_is():
+    """Even where the model would not fit: the server that printed it runs."""
+    shape = MODELS["llama-3-70b"].shape
+    server = server_for(shape, H100, tp=2, cache_bytes=GIB)
+    assert server.cache_bytes == 2 * GIB
+    assert server.capacity_tokens == 2 * GIB // 327_680
+    with pytest.raises(ValueError, match="cache_bytes is 0"):
+        server_for(shape, H100, cache_bytes=0)
+
+
 @pytest.mark.parametrize("model", ONE_GROUP)
 @pytest.mark.parametrize("kv_dtype", ["bf16", "fp8"])
 def test_a_simulated_cache_has_the_blocks_that_the_formulas_give(model, kv_dtype):

@@ -9,7 +9,11 @@ from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
 from kvsim.block_pool import BlockPool, OutOfBlocksError
 from kvsim.block_swapping import SwappingTables
 from kvsim.block_tables import BlockTable, BlockTables
+from kvsim.cache_figures import CacheFigures, figures_of_bytes, figures_of_gib
+from kvsim.cache_layout import Layout, cache_layout
 from kvsim.capacity import Capacity, capacity
+from kvsim.cards import CARDS, Card
+from kvsim.config_json import read_config
 from kvsim.curve import (
     Traffic,
     TtftCurve,
@@ -25,9 +29,12 @@ from kvsim.limits import BindingLimits, binding_limits
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
+from kvsim.presets import MODELS, Preset
 from kvsim.reserving import Buddy, FirstFit
+from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.setting import Setting
+from kvsim.shape import Parameters, Shape
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
@@ -40,9 +47,11 @@ __all__ = [
     "A100_80GB",
     "AZURE_CODE",
     "AZURE_CONVERSATION",
+    "CARDS",
     "GPU",
     "H100",
     "LLAMA_3_8B",
+    "MODELS",
     "OPT_13B",
     "OPT_66B",
     "OPT_175B",
@@ -56,22 +65,29 @@ __all__ = [
     "BlockTable",
     "BlockTables",
     "Buddy",
+    "CacheFigures",
     "Capacity",
+    "Card",
     "Contiguous",
     "ExponentialLengths",
     "FirstFit",
+    "Layout",
     "Lengths",
     "Model",
     "OutOfBlocksError",
     "Paged",
+    "Parameters",
     "Passes",
     "Percentiles",
     "Place",
     "Placement",
+    "Preset",
     "Requests",
+    "ServedModel",
     "Server",
     "ServiceLimits",
     "Setting",
+    "Shape",
     "Stays",
     "Summary",
     "SwappingTables",
@@ -81,12 +97,19 @@ __all__ = [
     "TtftCurve",
     "account",
     "binding_limits",
+    "cache_bytes_left",
+    "cache_layout",
     "capacity",
+    "figures_of_bytes",
+    "figures_of_gib",
     "median_ttft_s",
     "python_lines",
+    "read_config",
     "record",
     "requests_csv",
     "saturated_capacity",
+    "server_for",
+    "simplifications",
     "simulate",
     "summarise",
     "sustained_rate",

@@ -3,7 +3,8 @@
 Start with :func:`read_log`. :mod:`kvsim.log_forms` is the table of lines that are understood.
 """
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -128,7 +129,7 @@ class Run:
         """Tell whether a line of one of these forms was printed."""
         return any(event.form.name in forms for event in self.events)
 
-    @property
+    @cached_property
     def made_a_cache(self) -> bool:
         """Tell whether a figure of a cache was printed."""
         return any(self.first(name) for name in ("cache_gib", "tokens", "blocks"))
@@ -136,8 +137,8 @@ class Run:
     @property
     def pools(self) -> int:
         """Most caches that one worker has allocated."""
-        workers = [event.worker for event in self.events if event.form.name == "pool"]
-        return max((workers.count(worker) for worker in set(workers)), default=0)
+        workers = Counter(event.worker for event in self.events if event.form.name == "pool")
+        return max(workers.values(), default=0)
 
 
 def _sum(left: Printed, right: Printed) -> Printed:
@@ -158,7 +159,7 @@ class ServerLog:
     runs: tuple[Run, ...]
     unread: tuple[Unread, ...]
 
-    @property
+    @cached_property
     def run(self) -> Run:
         """The start that counts: the last one that got as far as its cache."""
         made = [run for run in self.runs if run.made_a_cache]
@@ -267,37 +268,57 @@ def _runs(events: list[Event]) -> list[list[Event]]:
     """Part the events of several starts.
 
     A start is new if its greeting comes after figures of a cache, if a worker measures its memory
-    again after the engine has made its cache, or if another maximum length is printed.
+    again after an engine has made its cache, or if another maximum length is printed.
     """
-    runs: list[list[Event]] = [[]]
+    runs = [_Open()]
     for event in events:
-        run = runs[-1]
-        if event.form.role == "start" and _any(run, "profile", "engine"):
-            runs.append([])
-        elif event.form.role == "profile" and event.form.name != "pool":
-            made = _last(run, lambda e: e.form.role == "engine")
-            again = [e for e in run if e.form.name == event.form.name and e.worker == event.worker]
-            if again and made > 0:
-                runs.append([])
-        elif event.form.name == "pool" and any(
-            e.form.name == "total" and e.worker == event.worker for e in run
-        ):
-            runs.append([])
-        elif event.form.name == "concurrency":
-            before = [e for e in run if e.form.name == "concurrency"]
-            if before and before[-1].values["max_length"].value != event.values["max_length"].value:
-                # What was printed since the concurrency before belongs to the new start.
-                since = _last(run, lambda e: e.form.name in ("concurrency", "refused_tokens"))
-                runs.append(run[since:])
-                del run[since:]
-        runs[-1].append(event)
-    return [run for run in runs if run]
+        if runs[-1].ended_by(event):
+            runs.append(_Open())
+        elif runs[-1].has_another_length(event):
+            runs.append(runs[-1].part())
+        runs[-1].add(event)
+    return [run.events for run in runs if run.events]
 
 
-def _any(run: list[Event], *roles: Role) -> bool:
-    return any(event.form.role in roles for event in run)
+class _Open:
+    """A start whose events are being gathered; what each of them asks takes no search."""
 
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._seen: set[tuple[str, str]] = set()  # a form and a worker
+        self._roles: set[Role] = set()
+        self._length: int | float | str | None = None  # of the last concurrency
+        self._settled = 0  # events up to it, and to the refusal that may follow
 
-def _last(run: list[Event], which: Callable[[Event], bool]) -> int:
-    """Return how many events there are up to the last one of a kind; 0 if there is none."""
-    return max((place for place, event in enumerate(run, 1) if which(event)), default=0)
+    def add(self, event: Event) -> None:
+        self.events.append(event)
+        self._seen.add((event.form.name, event.worker))
+        self._roles.add(event.form.role)
+        if event.form.name == "concurrency":
+            self._length = event.values["max_length"].value
+        if event.form.name in ("concurrency", "refused_tokens"):
+            self._settled = len(self.events)
+
+    def ended_by(self, event: Event) -> bool:
+        """Tell whether an event is the first of the next start."""
+        form, role = event.form.name, event.form.role
+        if role == "start":
+            return bool(self._roles & {"profile", "engine"})
+        if form == "pool":  # a worker may have several, but no more once it has told their sum
+            return ("total", event.worker) in self._seen
+        again = (form, event.worker) in self._seen
+        return role == "profile" and again and "engine" in self._roles
+
+    def has_another_length(self, event: Event) -> bool:
+        """Tell whether a concurrency is for another maximum length than the one before."""
+        if event.form.name != "concurrency" or self._length is None:
+            return False
+        return self._length != event.values["max_length"].value
+
+    def part(self) -> "_Open":
+        """Give what came after the last concurrency to a start of its own."""
+        later = _Open()
+        for event in self.events[self._settled :]:
+            later.add(event)
+        del self.events[self._settled :]
+        return later

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kvsim.log_capacity import block_size, several_groups
-from kvsim.server_log import GIB, Run, ServerLog
+from kvsim.log_runs import Run
+from kvsim.server_log import GIB, ServerLog
 
 # How the reading went, then what the figures mean; a page may show them in this order.
 TEMPLATES = {

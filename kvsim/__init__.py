@@ -26,6 +26,7 @@ from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
 from kvsim.limits import BindingLimits, binding_limits
+from kvsim.log_capacity import cache_of
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
@@ -33,6 +34,7 @@ from kvsim.presets import MODELS, Preset
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
+from kvsim.server_log import ServerLog, read_log
 from kvsim.setting import Setting
 from kvsim.shape import Parameters, Shape
 from kvsim.source import python_lines
@@ -40,6 +42,7 @@ from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
 from kvsim.sweep import SweepError, sweep
 from kvsim.timeline import Timeline
+from kvsim.trace_csv import Trace, read_trace, write_trace
 from kvsim.workload import ExponentialLengths, Lengths, Requests
 
 __all__ = [
@@ -85,6 +88,7 @@ __all__ = [
     "Requests",
     "ServedModel",
     "Server",
+    "ServerLog",
     "ServiceLimits",
     "Setting",
     "Shape",
@@ -93,18 +97,22 @@ __all__ = [
     "SwappingTables",
     "SweepError",
     "Timeline",
+    "Trace",
     "Traffic",
     "TtftCurve",
     "account",
     "binding_limits",
     "cache_bytes_left",
     "cache_layout",
+    "cache_of",
     "capacity",
     "figures_of_bytes",
     "figures_of_gib",
     "median_ttft_s",
     "python_lines",
     "read_config",
+    "read_log",
+    "read_trace",
     "record",
     "requests_csv",
     "saturated_capacity",
@@ -117,4 +125,5 @@ __all__ = [
     "to_csv",
     "to_json",
     "ttft_curve",
+    "write_trace",
 ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kvsim import checks
 from kvsim.hardware import GPU, H100
+from kvsim.input_commands import add_input_commands
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,6 +29,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_capacity(commands)
     add_run(commands)
     add_limits(commands)
+    add_input_commands(commands)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -81,8 +81,8 @@ def log_text(pasted: str | bytes) -> LogText:
         size = len(pasted) if len(pasted) > MAX_LOG_BYTES else _encoded_bytes(pasted)
     if size > MAX_LOG_BYTES:
         raise ValueError(
-            f"The log has {size:,} bytes: give at most {MAX_LOG_BYTES:,}, the lines from a "
-            "server's start-up."
+            f"The log is larger than {MAX_LOG_BYTES:,} bytes, which are the most: give the lines "
+            "from a server's start-up."
         )
     text = _decoded(pasted) if isinstance(pasted, bytes) else pasted
     text = _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

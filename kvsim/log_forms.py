@@ -3,14 +3,14 @@
 A form is a regular expression on text without white space (:mod:`kvsim.log_text`); the spaces in
 it are for reading. ``<name>`` stands for a whole number, with or without thousands separators,
 ``<name:figure>`` for one with decimals, ``<name:word>`` for a name. Repetitions are bounded and
-give nothing back, so that a form takes a limited number of steps wherever it is tried.
+hardly ever give back, so that a form takes a limited number of steps wherever it is tried.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-_WHOLE = r"(?P<{}>[0-9]{{1,3}}(?:,[0-9]{{3}}){{1,5}}+(?![0-9])|[0-9]{{1,18}}+(?![0-9]))"
+_WHOLE = r"(?P<{}>[0-9]{{1,3}}+(?:,[0-9]{{3}}){{1,5}}+(?![0-9])|[0-9]{{1,18}}+(?![0-9]))"
 _FIGURE = r"(?P<{}>-?[0-9]{{1,9}}+(?:\.[0-9]{{1,12}}+)?+(?![0-9]))"
 _UNIT = "Gi?B"
 _KINDS = {
@@ -18,11 +18,29 @@ _KINDS = {
     ":figure": _FIGURE,
     ":GiB": _FIGURE + _UNIT,
     ":word": r"(?P<{}>[\w./~:@+\-]{{1,300}}+)",
-    ":version": r"v?(?P<{}>[0-9]{{1,3}}\.[0-9]{{1,4}}(?:\.[0-9]{{1,4}})?"
-    r"(?:\.?(?:rc|post|dev)[0-9]{{1,6}})?)",
+    ":quoted": r"(?P<{}>[^'\"\n,(){{}}]{{1,300}}+)",
+    ":version": r"v?(?P<{}>[0-9]{{1,3}}+\.[0-9]{{1,4}}+(?:\.[0-9]{{1,4}}+)?+"
+    r"(?:\.?(?:rc|post|dev)[0-9]{{1,6}}+){{0,3}}+)",
     ":dtype": r"(?:torch\.)?(?P<{}>auto|bfloat16|float16|half|float8_e[0-9]m[0-9](?:fn(?:uz)?)?"
     r"|fp8(?:_e[0-9]m[0-9])?(?:_ds_mla)?|nvfp4|int8|uint8)",
 }
+
+# What a setting is called, by its form.
+SETTINGS = {
+    "set_length": "max[_-](?:model|seq)[_-]len",
+    "set_block": "(?:block|page)[_-]size",
+    "set_tp": "(?:tensor[_-]parallel(?:[_-]size)?|tp(?:[_-]size)?)",
+    "set_pp": "(?:pipeline[_-]parallel(?:[_-]size)?|pp(?:[_-]size)?)",
+    "set_dtype": "kv[_-]cache[_-]dtype",
+    "set_seqs": "max[_-]num[_-]seqs",
+}
+
+# A line that begins with one of these is no wrapped end of the line before.
+KEYS = (
+    *SETTINGS.values(),
+    *("num_gpu_blocks", "max_total_num_tokens", "max_running_requests"),
+    *("context_len(?:gth)?", "model(?:_path)?"),
+)
 
 Role = Literal["start", "profile", "engine", "setting", "other"]
 
@@ -46,13 +64,11 @@ def _forms(role: Role, engine: str, **texts: str) -> tuple[Form, ...]:
     return tuple(Form(name, role, engine, _pattern(text)) for name, text in texts.items())
 
 
-def _settings(engine: str, **texts: str) -> tuple[Form, ...]:
-    """Forms of settings as they are dumped, {'tp_size': 2}, or given, --tp-size 2."""
-    texts = {
-        name: rf"(?:--{key} =? | (?<![\w.\-]) ['\"]? {key} ['\"]? [=:] ['\"]?) {value}"
-        for name, (key, value) in ((name, text.split(" = ")) for name, text in texts.items())
-    }
-    return _forms("setting", engine, **texts)
+def _setting(name: str, engine: str, value: str) -> Form:
+    """Form of a setting as it is dumped, {'tp_size': 2}, or given, --tp-size 2."""
+    key = SETTINGS[name]
+    text = rf"(?:--{key} =? | (?<![\w.\-]) ['\"]? {key} ['\"]? [=:] ['\"]?) {value}"
+    return Form(name, "setting", engine, _pattern(text))
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -112,8 +128,8 @@ FORMS = (
     *_forms(
         "profile",
         "SGLang",
-        pool=r"KV Cache is allocated\. (?:dtype: <kv_dtype:dtype>,)? #tokens: <tokens>"
-        r"(?:, K size: <k_gib:GiB>, V size: <v_gib:GiB> |, KV size: <gib:GiB>)?",
+        pool=r"KV Cache is allocated\. (?:dtype: <kv_dtype:dtype>,)?+ #tokens: <tokens>"
+        r"(?:, K size: <k_gib:GiB>, V size: <v_gib:GiB> |, KV size: <gib:GiB>)?+",
     ),
     *_forms("engine", "SGLang", total=r"(?<![a-z_]) max_total_num_tokens ['\"]? [=:] <tokens>"),
     *_forms(
@@ -128,20 +144,17 @@ FORMS = (
         "TensorRT-LLM",
         paged=r"Allocated <gib:GiB> for max tokens in paged KV cache \(<tokens>\)",
     ),
-    *_settings(
-        "",
-        # 8k and 8K are different numbers, and neither is 8.
-        set_length=r"max[_-](?:model|seq)[_-]len = <max_length> (?![kmg.])",
-        set_block=r"(?:block|page)[_-]size = <block_size>",
-        set_tp=r"(?:tensor[_-]parallel(?:[_-]size)?|tp(?:[_-]size)?) = <tensor_parallel>",
-        set_pp=r"(?:pipeline[_-]parallel(?:[_-]size)?|pp(?:[_-]size)?) = <pipeline_parallel>",
-        set_dtype=r"kv[_-]cache[_-]dtype = <kv_dtype:dtype>",
-    ),
-    *_settings("vLLM", set_seqs=r"max[_-]num[_-]seqs = <max_num_seqs>"),
+    # 8k and 8K are different numbers, and neither is 8.
+    _setting("set_length", "", r"<max_length> (?![kmg.])"),
+    _setting("set_block", "", "<block_size>"),
+    _setting("set_tp", "", "<tensor_parallel>"),
+    _setting("set_pp", "", "<pipeline_parallel>"),
+    _setting("set_dtype", "", "<kv_dtype:dtype>"),
+    _setting("set_seqs", "vLLM", "<max_num_seqs>"),
     *_forms(
         "setting",
         "",
-        set_model=r"(?<![\w.\-]) ['\"]? model(?:_path)? ['\"]? [=:] ['\"] <model:word>",
+        set_model=r"(?<![\w.\-]) ['\"]? model(?:_path)? ['\"]? [=:] ['\"] <model:quoted> ['\"]",
     ),
     *_forms(
         "other",

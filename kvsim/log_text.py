@@ -8,6 +8,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from kvsim.log_forms import KEYS
+
 MAX_LOG_BYTES = 1_000_000
 
 # Colours and cursor moves: with the escape character, with what editors show in its place, and
@@ -23,14 +25,14 @@ _MESSAGE = re.compile(
     r"|^\s{0,8}+(?:\([A-Za-z][\w ]{0,60}pid=|\[20\d\d-|\[gpu_id=)"
 )
 _SETTING = re.compile(
-    r"\s{0,40}+(?:--|['\"\-]{0,3}+[a-z][a-z_\-]{1,60}+['\"]?\s?[:=])", re.IGNORECASE
+    rf"\s{{0,40}}+['\"]?(?:--(?:{'|'.join(KEYS)})|(?:{'|'.join(KEYS)})['\"]?\s?[=:])", re.IGNORECASE
 )
 _HEAD = 120  # characters in which the beginning of a message is looked for
 _NARROWEST = 40  # columns of the narrowest terminal whose wraps are undone within figures
 _WORKER = re.compile(
-    r"\((?P<process>[A-Za-z]\w{0,60})(?: (?P<rank>(?:rank=|[DTPE]P)\d{1,6}))?[ ,][^()\n]{0,40}?"
-    r"pid=(?P<pid>\d{1,12})"
-    r"|\[[^\]\n]{0,40}?(?P<ranks>(?:\b[DTPE]P\d{1,4} ?){1,4})\]"
+    r"\((?P<process>[A-Za-z]\w{0,60}+)(?: (?P<rank>(?:rank=|[DTPE]P)\d{1,6}+))?+[ ,][^()\n]{0,40}?"
+    r"pid=(?P<pid>\d{1,12}+)"
+    r"|\[[^\]\n]{0,40}?(?P<ranks>(?:\b[DTPE]P\d{1,4}+ ?+){1,4}+)\]"
 )
 
 
@@ -126,9 +128,8 @@ def _packed(lines: list[str]) -> LogText:
 def _parts(last: str, piece: str, columns: int, line: str) -> bool:
     """Tell whether a break parts two figures or settings, which a terminal's wrap never does.
 
-    A terminal breaks lines that fill it, so what follows is no longer than what is before.
+    A terminal breaks lines that fill it, so what follows a wrap is no longer than what is before.
     """
-    figures = piece[0].isdigit() and (last[-1].isdigit() or last[-1] in ",.")
-    if not figures and not _SETTING.match(line):
-        return False
-    return columns < max(_NARROWEST, len(line))
+    if piece[0].isdigit() and (last[-1].isdigit() or last[-1] in ",."):
+        return columns < max(_NARROWEST, len(line))
+    return last[-1] not in "-_" and _SETTING.match(line) is not None

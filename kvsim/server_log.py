@@ -20,6 +20,8 @@ _GROUPS = {
     "hybrid_block": "block_size",
     "concurrency": "max_concurrency",
 }
+_DECIMAL = {"gib", "k_gib", "v_gib", "needed", "advised", "concurrency"}
+_TEXT = {"model", "version", "v1", "kv_dtype"}
 
 
 @dataclass(frozen=True)
@@ -126,10 +128,10 @@ def _values(groups: dict[str, str | None], line: int, worker: str) -> dict[str, 
         if text is None:
             continue
         name = _GROUPS.get(group, group)
-        if group in ("model", "version", "v1", "kv_dtype"):
+        if group in _TEXT:
             values[name] = Printed(text, line, worker)
             continue
-        if group in ("gib", "k_gib", "v_gib", "needed", "concurrency"):
+        if group in _DECIMAL:
             half = 0.5 * 10 ** -max(2, len(text.partition(".")[2]))
             values[name] = Printed(float(text), line, worker, half)
         else:

@@ -168,7 +168,7 @@ class Trace:
         """Sentences about how the trace was read: what was left out, sorted or not read."""
         said = []
         if self.bad_rows:
-            said.append(bad_rows_sentence(self.bad_rows, "they were left out"))
+            said.append(bad_rows_sentence(self.bad_rows, "left out"))
         if self.late_rows:
             rows = "1 row arrives" if self.late_rows == 1 else f"{self.late_rows:,} rows arrive"
             said.append(f"{rows} before the row above: the rows were sorted by arrival.")

@@ -1,5 +1,6 @@
 """What the lines of a pasted log mean and what they do not, in sentences that apply to it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +18,8 @@ TEMPLATES = {
     "it is used.",
     "workers": "{workers} workers print different figures ({what}, {least:,} to {most:,}): the "
     "smallest decides, since a request needs a place on every GPU that serves it.",
+    "copies": "{copies} copies of the model run side by side, each with a cache of its own: the "
+    "figures are those of the smallest.",
     "pools": "Each GPU allocates {pools} caches, for a draft model or for another kind of layer: "
     "their sizes are added up, and the tokens are those of the first.",
     "disagree": "{blocks:,} blocks of {block_size:,} tokens do not make {tokens:,} tokens: the "
@@ -55,6 +58,7 @@ TEMPLATES = {
     "swap": "{cpu_blocks:,} CPU blocks are room for requests that are moved out, and no part of "
     "the cache.",
 }
+_COPY = re.compile(r"(?:EngineCore_(?:DP)?|\bDP)(\d+)")
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,12 @@ def _reading(log: ServerLog) -> Iterator[Remark]:
         yield Remark("runs", {"runs": len(made), "line": log.run.events[0].line})
     if log.run is not log.runs[-1]:
         yield Remark("unfinished")
+    copies = _copies(log.run)
+    if copies > 1:
+        yield Remark("copies", {"copies": copies})
     for name, what in (("cache_gib", "GiB"), ("tokens", "tokens"), ("blocks", "blocks")):
         spread = log.run.spread(name)
-        if spread and spread[0].value != spread[-1].value:
+        if spread and spread[0].value != spread[-1].value and copies == 1:
             least, most = spread[0].number, spread[-1].number
             yield Remark(
                 "workers", {"workers": len(spread), "what": what, "least": least, "most": most}
@@ -99,6 +106,12 @@ def _reading(log: ServerLog) -> Iterator[Remark]:
         yield Remark("block_derived", {"block_size": block.tokens})
     if tokens and blocks and block and tokens != blocks * block.tokens and not several_groups(log):
         yield Remark("disagree", {"blocks": blocks, "block_size": block.tokens, "tokens": tokens})
+
+
+def _copies(run: Run) -> int:
+    """Count the engines of a data-parallel server, which number themselves."""
+    named = (_COPY.search(event.worker) for event in run.events)
+    return max(len({name[1] for name in named if name}), 1)
 
 
 def _meaning(log: ServerLog) -> Iterator[Remark]:

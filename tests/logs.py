@@ -134,7 +134,7 @@ REAL = {
     # vllm-project/vllm issue 42510 has the first line, pull request 24162 the second.
     "V1 greets": (
         "(EngineCore_DP0 pid=929042) INFO 05-13 16:41:31 [core.py:97] Initializing a V1 LLM "
-        "engine (v0.14.1) with config: model='/root/LLM-Research/Meta-Llama-3___1-8B-Instruct', "
+        "engine (v0.14.1) with config: model='/models/LLM-Research/Meta-Llama-3___1-8B-Instruct', "
         "dtype=torch.bfloat16, max_seq_len=131072, tensor_parallel_size=1, "
         "pipeline_parallel_size=1, data_parallel_size=1, kv_cache_dtype=auto, "
         "device_config=cuda\n"
@@ -142,7 +142,7 @@ REAL = {
         ("vLLM", "V1"),
         {
             "version": "0.14.1",
-            "model": "/root/LLM-Research/Meta-Llama-3___1-8B-Instruct",
+            "model": "/models/LLM-Research/Meta-Llama-3___1-8B-Instruct",
             "max_length": 32768,
             "tensor_parallel": 1,
             "pipeline_parallel": 1,

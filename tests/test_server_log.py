@@ -89,6 +89,15 @@ def test_workers_of_one_name_are_told_apart_by_their_process():
     assert (len(log.runs), log.value("cache_gib")) == (1, 1.49)
 
 
+def test_copies_of_the_model_have_caches_of_their_own():
+    """Prefixes as in huggingface/trl pull request 3310."""
+    line = "(EngineCore_{} pid={}) INFO 04-17 23:05:00 [kv_cache_utils.py:634] GPU KV cache size: "
+    line += "{:,} tokens"
+    log = read_log("\n".join(line.format(*each) for each in ((1, 7, 158656), (7, 9, 150000))))
+    assert (len(log.runs), log.value("tokens")) == (1, 150000)
+    assert names(log)[:2] == ["copies", "block_default"]
+
+
 def test_a_draft_models_cache_is_added_up():
     log = read_log(REAL["SGLang, draft"][0])
     assert log.figures["cache_gib"].half == pytest.approx(0.02)

@@ -49,6 +49,21 @@ def test_real_lines_wrapped(name, width, wrap, then):
     assert log.unread == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("# GPU blocks: 127626\n2048 is a length", "blocks", 127626),
+        ("block_size=16,\n320 of them", "block_size", 16),
+        ("GPU KV cache size: 31,232 tokens\ntp_size=2", "tensor_parallel", 2),
+        # A line of 40 columns or more, and no shorter than the next, may be a terminal's.
+        ("INFO 02-20 00:01:02 kv_cache_utils.py:522] # GPU blocks: 1276\n26", "blocks", 127626),
+        ("vllm serve a-model --port 8000 --tensor-\nparallel-size 4", "tensor_parallel", 4),
+    ],
+)
+def test_what_a_break_parts(text, name, value):
+    assert read_log(text).value(name) == value
+
+
 def test_each_figure_names_its_line_and_worker():
     text = REAL["V1 of two kinds of layer"][0]
     figures = read_log(text).figures

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kvsim import (
@@ -123,6 +123,12 @@ def test_rows_are_sorted_and_it_is_said():
     assert columns(trace) == [[1, 1, 2, 3], [10, 11, 20, 30], [1, 2, 1, 1]]
     assert trace.late_rows == 2
     assert trace.remarks == ["2 rows arrive before the row above: the rows were sorted by arrival."]
+
+
+def test_requests_of_one_moment_keep_their_order():
+    rows = "".join(f"{second % 2},{second + 1},1\n" for second in range(1000))
+    trace = read_trace(HEADER + rows)
+    assert trace.prompt_tokens.tolist() == [*range(1, 1001, 2), *range(2, 1001, 2)]
 
 
 # --- what is refused -------------------------------------------------------------------------
@@ -257,7 +263,6 @@ GARBAGE = st.one_of(
 
 
 @given(GARBAGE, st.booleans())
-@settings(max_examples=300)
 def test_garbage_is_read_or_refused(data, leave_out):
     try:
         trace = read_trace(data, leave_out_bad_rows=leave_out)

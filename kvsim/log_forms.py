@@ -122,6 +122,9 @@ FORMS = (
         override=r"Overriding num_gpu_blocks=[0-9]{1,18}+ with num_gpu_blocks_override= <override>",
         num_blocks=r"(?<![a-z_]) num_gpu_blocks ['\"]? (?:is)? [=:]?+ ['\"]? <blocks>",
         max_length=r"Using max model len <max_length>",
+        # After the graphs are captured; in bytes at first.
+        in_use=r"Current kv cache memory in use is <gib:GiB>",
+        in_use_bytes=r"Current kv cache memory in use is <cache_bytes> bytes",
         hybrid_block=r"Setting attention block size to <hybrid_block> tokens",
     ),
     # "KV size" where keys and values are one latent vector; K and V apart otherwise.
@@ -180,6 +183,7 @@ HINT = re.compile(
         words.replace(" ", "")
         for words in (
             r"KV cache size",
+            r"kv cache memory in use is",
             r"(?:GPU|CUDA) blocks: ",
             r"Maximum concurrency for",
             r"KV cache memory: ",

@@ -34,6 +34,7 @@ TEMPLATES = {
     "alike.",
     "gib": "{gib} GiB, in units of 2³⁰ bytes, is rounded: the cache has {low:,.0f} to {high:,.0f} "
     "bytes on a GPU.",
+    "bytes": "The cache has {bytes:,} bytes on a GPU.",
     "groups": "Layers of several kinds share this cache, so {tokens:,} tokens is no capacity: "
     "only the maximum concurrency says what fits.",
     "state": "Layers of another kind have a pool of their own beside this cache, which may be "
@@ -58,7 +59,7 @@ TEMPLATES = {
     "swap": "{cpu_blocks:,} CPU blocks are room for requests that are moved out, and no part of "
     "the cache.",
 }
-_COPY = re.compile(r"(?:EngineCore_(?:DP)?|\bDP)(\d+)")
+_COPY = re.compile(r"(?:EngineCore_(?:DP)?|(?<![A-Z])DP)(\d+)")
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,9 @@ def _meaning(log: ServerLog) -> Iterator[Remark]:
         yield Remark("tokens", {"tokens": tokens})
     if log.engine != "vLLM" and log.run.has("hybrid"):
         yield Remark("state")
-    if gib and gib.number > 0:
+    if gib and gib.number > 0 and gib.half == 0:
+        yield Remark("bytes", {"bytes": round(gib.number * GIB)})
+    elif gib and gib.number > 0:
         low, high = ((gib.number + off) * GIB for off in (-gib.half, gib.half))
         yield Remark("gib", {"gib": gib.number, "low": low, "high": high})
     concurrency = log.figures.get("max_concurrency")

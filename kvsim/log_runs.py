@@ -9,7 +9,16 @@ from kvsim.log_forms import Form, Role
 # What is read, each with the forms that say it; the first of them that was printed counts.
 FIGURES = {
     "cache_gib": (
-        *("pinned", "available", "rest", "profiled", "tabled", "refused_gib"),
+        *(
+            "in_use_bytes",
+            "pinned",
+            "available",
+            "in_use",
+            "rest",
+            "profiled",
+            "tabled",
+            "refused_gib",
+        ),
         *("pool", "paged"),
     ),
     "tokens": ("tokens", "total", "refused_tokens", "pool", "paged"),

@@ -3,6 +3,8 @@
 Start with :func:`read_log`. :mod:`kvsim.log_forms` is the table of lines that are understood.
 """
 
+import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +21,10 @@ _GROUPS = {
     "override": "blocks",
     "hybrid_block": "block_size",
     "concurrency": "max_concurrency",
+}
+_RANKS = {
+    "tensor_parallel": re.compile(r"(?:TP|rank=)(\d+)"),
+    "pipeline_parallel": re.compile(r"PP(\d+)"),
 }
 _DECIMAL = {"gib", "k_gib", "v_gib", "needed", "advised", "concurrency"}
 _TEXT = {"model", "version", "v1", "kv_dtype"}
@@ -69,7 +75,7 @@ class ServerLog:
         events = self.run.events
         if any("v1" in e.values or e.worker.startswith("EngineCore") for e in events):
             return "V1"
-        if self.run.has("tokens", "available", "pinned", "refused_gib"):
+        if self.run.has("tokens", "available", "pinned", "in_use", "in_use_bytes", "refused_gib"):
             return "V1"
         if "cpu_blocks" in self.figures or self.run.has(
             "rest", "profiled", "tabled", "refused_tokens"
@@ -95,8 +101,13 @@ class ServerLog:
 
     @property
     def gpus(self) -> int:
-        """GPUs that one copy of the model is spread over, as far as the lines say."""
-        return (self.whole("tensor_parallel") or 1) * (self.whole("pipeline_parallel") or 1)
+        """GPUs that one copy of the model is spread over: as set, or as its workers number them."""
+        workers = {event.worker for event in self.run.events}
+        return math.prod(
+            self.whole(name)
+            or max((int(n) + 1 for w in workers for n in rank.findall(w)), default=1)
+            for name, rank in _RANKS.items()
+        )
 
 
 def read_log(pasted: str | bytes) -> ServerLog:
@@ -136,6 +147,8 @@ def _values(groups: dict[str, str | None], line: int, worker: str) -> dict[str, 
             values[name] = Printed(float(text), line, worker, half)
         else:
             values[name] = Printed(int(text.replace(",", "")), line, worker)
+    if "cache_bytes" in values:  # exact
+        values["cache_gib"] = Printed(values["cache_bytes"].number / GIB, line, worker)
     if "k_gib" in values:
         values["cache_gib"] = sum_of(values["k_gib"], values["v_gib"])
     return values

@@ -122,6 +122,26 @@ REAL = {
         ("vLLM", "V1"),
         {"cache_gib": 6.0, "tokens": 443628, "max_length": 131072, "max_concurrency": 3.38},
     ),
+    # Logs in public repositories, of 2025 and 2026.
+    "V1 in use, bytes": (
+        "(EngineCore_DP0 pid=1944) INFO 09-24 20:53:41 [kv_cache_utils.py:864] GPU KV cache size: "
+        "238,208 tokens\n"
+        "(Worker_TP2_EP2 pid=2080) INFO 09-24 20:54:35 [gpu_worker.py:391] Free memory on device "
+        "(43.93/44.42 GiB) on startup. Desired GPU memory utilization is (0.9, 39.98 GiB). "
+        "Replace gpu_memory_utilization config with `--kv-cache-memory=7564378828` to fit into "
+        "requested memory. Current kv cache memory in use is 11423138508 bytes.",
+        ("vLLM", "V1"),
+        {"tokens": 238208, "cache_gib": 11423138508 / 2**30},
+    ),
+    "V1 in use, GiB": (
+        "(Worker_TP1 pid=771) INFO 08-21 18:22:06 [gpu_worker.py:789] Free memory on device "
+        "(94.05/95.01 GiB) on startup. Replace gpu_memory_utilization config with "
+        "`--kv-cache-memory=29407858586` (27.39 GiB) to fit into requested memory, or "
+        "`--kv-cache-memory=38581581312` (35.93 GiB) to fully utilize gpu memory. Current kv "
+        "cache memory in use is 27.85 GiB.",
+        ("vLLM", "V1"),
+        {"cache_gib": 27.85},
+    ),
     # vllm-project/vllm issue 34076.
     "V1 refuses": (
         "(EngineCore_DP0 pid=1094) ValueError: To serve at least one request with the models's "

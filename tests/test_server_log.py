@@ -304,6 +304,24 @@ def test_sentences_that_apply():
     assert "state" in names(read_log(mamba + "max_total_num_tokens=327310"))
 
 
+def test_gpus_are_those_set_or_those_that_print():
+    assert read_log(REAL["SGLang's settings"][0]).gpus == 8
+    assert read_log(REAL["SGLang, latent"][0]).gpus == 7
+    assert read_log(REAL["V1 in use, GiB"][0]).gpus == 2
+    line = "(Worker_PP3 pid=9) INFO 09-25 00:15:14 [x.py:298] Available KV cache memory: 5 GiB"
+    assert read_log(line).gpus == 4
+    assert "per_gpu" in names(read_log(line))
+    assert read_log(REAL["V0, 0.7"][0]).gpus == 1
+
+
+def test_bytes_are_exact():
+    log = read_log(REAL["V1 in use, bytes"][0])
+    (said,) = (remark.sentence for remark in remarks(log) if remark.name == "bytes")
+    assert "11,423,138,508 bytes" in said
+    exact = cache_of(read_log("Current kv cache memory in use is 2097152 bytes."), 1024)
+    assert (exact.tokens, exact.tokens_low, exact.tokens_high) == (2048, 2048, 2048)
+
+
 def test_sentences_are_sentences():
     seen = set()
     for text, _, _ in REAL.values():

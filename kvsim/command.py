@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from kvsim import checks
 from kvsim.hardware import GPU, H100
-from kvsim.input_commands import add_input_commands
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -23,6 +22,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     paper.set_defaults(run=lambda given: _paper(given.seeds, given.workers, given.json))
     # These read their arguments with the help of this module.
     from kvsim.capacity_command import add_capacity
+    from kvsim.input_commands import add_input_commands
     from kvsim.limits_command import add_limits
     from kvsim.run_command import add_run
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kvsim import checks
+from kvsim.command import number
 from kvsim.log_capacity import cache_of
 from kvsim.log_remarks import remarks
 from kvsim.log_text import MAX_LOG_BYTES
@@ -39,7 +39,7 @@ def add_input_commands(commands: "argparse._SubParsersAction[argparse.ArgumentPa
     log.add_argument("file", metavar="FILE", help="the lines; - for standard input")
     log.add_argument(
         "--bytes-per-token",
-        type=float,
+        type=number("number of bytes"),
         metavar="BYTES",
         help="what a token takes on one GPU, for a log that has no tokens and no blocks",
     )
@@ -57,8 +57,6 @@ def add_input_commands(commands: "argparse._SubParsersAction[argparse.ArgumentPa
 
 def _log(name: str, bytes_per_token: float | None, as_json: bool) -> int:
     try:
-        if bytes_per_token is not None:
-            checks.positive("--bytes-per-token", bytes_per_token)
         log = read_log(_read(name, MAX_LOG_BYTES))
     except (OSError, ValueError) as error:
         return _fail(name, error)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kvsim import checks
-from kvsim.server_log import GIB, ServerLog
+from kvsim.cache_layout import GIB
+from kvsim.server_log import ServerLog
 
 # vLLM's default on GPUs; SGLang's pages have one token unless told otherwise.
 DEFAULT_BLOCK = {"vLLM": 16, "SGLang": 1}
@@ -56,6 +57,7 @@ def cache_of(log: ServerLog, bytes_per_token: float | None = None) -> LogCapacit
     nor blocks were printed. Tokens come from the line that states them, else from blocks and
     their size, else from the bytes. Where layers of several kinds share the cache, only the
     printed concurrency says how much it holds. Raises ``ValueError`` if the lines do not say.
+    What a model makes of so many GiB, :func:`kvsim.figures_of_gib` says, for all its layers.
     """
     if bytes_per_token is not None:
         bytes_per_token = checks.positive("bytes_per_token", bytes_per_token)

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from kvsim.cache_layout import GIB
 from kvsim.log_capacity import block_size, several_groups
 from kvsim.log_runs import Run
-from kvsim.server_log import GIB, ServerLog
+from kvsim.server_log import ServerLog
 
 # How the reading went, then what the figures mean; a page may show them in this order.
 TEMPLATES = {

@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from kvsim.cache_layout import GIB
 from kvsim.log_forms import FORMS, HINT, Form
 from kvsim.log_runs import FIGURES, Event, Printed, Run, runs_of, sum_of
 from kvsim.log_text import LogText, log_text
-
-GIB = 2**30
 
 # A group of a pattern that stands for one of these, but for those of the same name.
 _GROUPS = {

@@ -62,6 +62,22 @@ class TraceLengths:
         pmf: FloatArray = weights / weights.sum()
         return pmf
 
+    def prompt_pmf(self) -> FloatArray:
+        """Probability of a prompt of ``p`` tokens, for each p below ``max_length``."""
+        pmf: FloatArray = self._by_prompt() / len(self.prompt_tokens)
+        return pmf
+
+    def output_by_prompt(self) -> FloatArray:
+        """Mean output of a request with a prompt of ``p`` tokens, times that prompt's probability.
+
+        Its sum is the mean output.
+        """
+        mean: FloatArray = self._by_prompt(self.output_tokens) / len(self.prompt_tokens)
+        return mean
+
+    def _by_prompt(self, weights: IntArray | None = None) -> FloatArray:
+        return np.bincount(self.prompt_tokens, weights, self.max_length).astype(np.float64)
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -209,7 +225,10 @@ def read_trace(data: str | bytes, *, leave_out_bad_rows: bool = False) -> Trace:
 
 
 def write_trace(source: Requests | Timeline | Trace) -> str:
-    """Return requests, or those of a run, as CSV that :func:`read_trace` reads back exactly."""
+    """Return requests, or those of a run, as CSV that :func:`read_trace` reads back exactly.
+
+    Arrivals and lengths are all that a trace has: samples of one prompt become requests apart.
+    """
     requests = source.requests if isinstance(source, Timeline) else source
     out = io.StringIO()
     out.write(",".join(KINDS[0].names) + "\n")

@@ -109,8 +109,6 @@ def test_bad_rows_are_left_out_if_that_is_asked_for(file, capsys):
         (["log", "no/such/file"], "No such file"),
         (["trace", "no/such/file"], "No such file"),
         (["trace", "."], "directory"),
-        (["log", "FILE", "--bytes-per-token", "nan"], "--bytes-per-token is nan"),
-        (["log", "FILE", "--bytes-per-token", "-1"], "--bytes-per-token is -1"),
         (["trace", "FILE"], "first line of the trace"),
     ],
 )
@@ -122,6 +120,13 @@ def test_refusals(file, capsys, arguments, part):
     assert part in said.err
     assert said.err.endswith(".\n")
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("bytes_per_token", ["nan", "0", "-1", "many", ""])
+def test_what_is_no_number_of_bytes(capsys, bytes_per_token):
+    with pytest.raises(SystemExit):
+        main(["log", "-", f"--bytes-per-token={bytes_per_token}"])
+    assert "is no number of bytes: give a number above 0" in capsys.readouterr().err
 
 
 def test_files_that_are_too_long(file, capsys):

@@ -16,6 +16,7 @@ from kvsim import (
     Traffic,
     capacity,
     read_trace,
+    requests_csv,
     simulate,
     sustained_rate,
     ttft_curve,
@@ -334,6 +335,9 @@ def test_a_run_is_written_as_its_requests():
     trace = plate_trace()
     timeline = simulate(trace.requests(), Server(), Paged())
     assert read_trace(write_trace(timeline)).digest == trace.digest
+    kept = read_trace(requests_csv([timeline]))
+    assert kept.digest == trace.digest
+    assert "'ttft_s'" in kept.remarks[0]
 
 
 def test_rates():
@@ -384,6 +388,17 @@ def test_cached_tokens_against_brute_force(max_length):
     for prompt, output in zip(lengths.prompt_tokens, lengths.output_tokens, strict=True):
         weights[prompt : prompt + output] += 1
     np.testing.assert_allclose(lengths.cached_tokens_pmf(), weights / weights.sum())
+
+
+@pytest.mark.parametrize("max_length", [2, 64, None])
+def test_prompts_and_their_outputs(max_length):
+    lengths = plate_trace(200).lengths(max_length)
+    prompts, outputs = lengths.prompt_pmf(), lengths.output_by_prompt()
+    assert len(prompts) == len(outputs) == lengths.max_length
+    for prompt in range(lengths.max_length):
+        here = lengths.prompt_tokens == prompt
+        assert prompts[prompt] == pytest.approx(here.mean())
+        assert outputs[prompt] == pytest.approx((here * lengths.output_tokens).mean())
 
 
 def test_cuts():

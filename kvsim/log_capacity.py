@@ -53,11 +53,11 @@ class LogCapacity:
 def cache_of(log: ServerLog, bytes_per_token: float | None = None) -> LogCapacity:
     """Return what the cache of a log holds.
 
-    ``bytes_per_token`` is what one token takes on one GPU; it is needed only where neither tokens
-    nor blocks were printed. Tokens come from the line that states them, else from blocks and
-    their size, else from the bytes. Where layers of several kinds share the cache, only the
-    printed concurrency says how much it holds. Raises ``ValueError`` if the lines do not say.
-    What a model makes of so many GiB, :func:`kvsim.figures_of_gib` says, for all its layers.
+    ``bytes_per_token`` is what one token takes on one GPU, for lines that give bytes only. Tokens
+    come from the line that states them, else from blocks and their size, else from the bytes,
+    else from the printed concurrency. Where layers of several kinds share the cache, that alone
+    says how much it holds. Raises ``ValueError`` if the lines do not say. What a model makes of
+    so many GiB, :func:`kvsim.figures_of_gib` says, for all its layers.
     """
     if bytes_per_token is not None:
         bytes_per_token = checks.positive("bytes_per_token", bytes_per_token)
@@ -70,6 +70,8 @@ def cache_of(log: ServerLog, bytes_per_token: float | None = None) -> LogCapacit
         tokens = blocks * block.tokens
         return _positive(LogCapacity(tokens, tokens, tokens, "blocks"))
     printed = log.figures.get("cache_gib")
+    if "max_concurrency" in log.figures and (printed is None or bytes_per_token is None):
+        return _from_concurrency(log)
     if printed is None:
         raise ValueError(
             "The lines do not say how large the cache is: paste those with its tokens, its blocks "
@@ -113,9 +115,10 @@ def _from_concurrency(log: ServerLog) -> LogCapacity:
 def several_groups(log: ServerLog) -> bool:
     """Tell whether layers of several kinds share the blocks of a vLLM server.
 
-    They do where it says so, and where its figures fit no single kind: tokens that are no whole
-    blocks, or a concurrency that is neither tokens by maximum length nor blocks by those of a
-    request of maximum length.
+    They do where it says so, and where its figures fit no single kind: blocks of a size that is
+    no power of two, as only linear states raise it to; tokens that are no whole blocks; or a
+    concurrency that is neither tokens by maximum length nor blocks by those of a request of
+    maximum length. Sliding windows whose figures fit by chance are not told apart.
     """
     if log.engine != "vLLM":
         return False
@@ -123,6 +126,8 @@ def several_groups(log: ServerLog) -> bool:
         return True
     tokens, longest = log.whole("tokens"), log.whole("max_length")
     concurrency, block = log.figures.get("max_concurrency"), block_size(log)
+    if block and block.tokens & (block.tokens - 1):
+        return True
     if not tokens or not longest or concurrency is None or block is None:
         return False
     if longest % block.tokens == 0 and tokens % block.tokens:

@@ -1,5 +1,8 @@
 """Lines of servers' start-ups: what is read from them, whatever has happened to them."""
 
+import csv
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +15,9 @@ from kvsim.log_remarks import TEMPLATES, remarks
 from kvsim.log_text import MAX_LOG_BYTES
 from kvsim.server_log import FIGURES
 
+OBSERVATIONS = Path(__file__).parent / "data" / "observed_capacity.csv"
+with OBSERVATIONS.open(newline="", encoding="utf-8") as table:
+    ROWS = [row for row in csv.DictReader(table) if row["engine"] == "vLLM"]
 EACH = pytest.mark.parametrize("name", REAL)
 
 
@@ -192,6 +198,39 @@ def test_observed_capacities(case):
     assert f"{tokens:,}" in found.sentence
 
 
+def as_vllm_prints_it(row):
+    """Lines with the figures of a row of the observed capacities."""
+    lines = {
+        "kv_gib_printed": "Available KV cache memory: {kv_gib_printed} GiB",
+        "gpu_blocks_printed": "# GPU blocks: {gpu_blocks_printed}",
+        "tokens_printed": "GPU KV cache size: {tokens_printed} tokens",
+        "max_concurrency_printed": "Maximum concurrency for {max_model_len} tokens per request: "
+        "{max_concurrency_printed}x",
+        "block_size": "block_size={block_size}",
+    }
+    return "\n".join(line.format(**row) for name, line in lines.items() if row[name])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["case"])
+def test_every_observed_capacity_of_vllm(row):
+    log = read_log(as_vllm_prints_it(row))
+    size = int(row["block_size"])
+    if row["layout"] == "one group":
+        assert not several_groups(log)
+        found = cache_of(log)
+        assert found.tokens > 0
+        if row["tokens_printed"]:
+            assert found.tokens == int(row["tokens_printed"])
+    elif size & (size - 1):
+        assert several_groups(log)
+        if row["max_concurrency_printed"]:
+            found = cache_of(log)
+            requests = float(row["max_concurrency_printed"])
+            assert found.tokens == pytest.approx(requests * int(row["max_model_len"]), abs=1)
+    else:  # gpt-oss and Gemma: sliding windows
+        assert row["sliding_window"]
+
+
 @pytest.mark.parametrize(
     ("sizes", "tokens", "token_bytes"),
     [
@@ -253,6 +292,17 @@ def test_layers_of_several_kinds_have_no_capacity_in_tokens():
             "Maximum concurrency for 1,000 tokens per request: 15.87x"
         )
     )
+
+
+def test_a_concurrency_alone_is_a_capacity():
+    """Case C068 of the observed capacities: 4.3 GiB, and no tokens."""
+    text = "Maximum concurrency for 32,768 tokens per request: 5.73x\nblock_size=32"
+    found = cache_of(read_log(text))
+    assert found.basis == "concurrency"
+    by_bytes = cache_of(read_log(text + "\nAvailable KV cache memory: 4.3 GiB"), 24576)
+    assert by_bytes.basis == "bytes"
+    assert found.tokens_low <= by_bytes.tokens_high
+    assert by_bytes.tokens_low <= found.tokens_high
 
 
 def test_what_does_not_say_how_large_the_cache_is():

@@ -1,0 +1,89 @@
+"""What the template of the reader's own server is given: what can be chosen, and what is missed.
+
+The words about them stand in templates/your_server.html.
+"""
+
+from typing import Any
+
+import kvsim
+from kvsim.cache_layout import KV_DTYPES
+from kvsim.hardware import H100
+from kvsim.limits_command import notes
+from kvsim.measured import comparison
+from kvsim.shape import WEIGHT_BITS
+from kvsim.trace_rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
+
+from .settings import values as values_of
+from .words import count, fill, fixed, percent
+
+TYPE_NAMES = {"bf16": "BF16", "fp8": "FP8", "4-bit": "4-bit"}
+_UTILIZATION = 0.9  # the default of vLLM and of kvsim.server_for
+
+
+def described() -> dict[str, Any]:
+    """Describe the choices of the form with their defaults, and the limits of the model."""
+    exponential = kvsim.ExponentialLengths()
+    return {
+        "models": [{"key": key, "title": preset.title} for key, preset in kvsim.MODELS.items()],
+        "gpus": [{"key": key, "title": card.gpu.name} for key, card in kvsim.CARDS.items()],
+        "weights": _types(WEIGHT_BITS),
+        "caches": _types(KV_DTYPES),
+        "utilization_percent": f"{100 * _UTILIZATION:g}",
+        "compute_percent": f"{100 * H100.compute_share:g}",
+        "bandwidth_percent": f"{100 * H100.bandwidth_share:g}",
+        "gpu": next(key for key, card in kvsim.CARDS.items() if card.gpu == H100),
+        "workloads": [
+            {"key": each, "title": fill(f"workload_{each}")} for each in values_of("workload")
+        ],
+        "mean_prompt": f"{exponential.mean_prompt_tokens:g}",
+        "mean_output": f"{exponential.mean_output_tokens:g}",
+        "trace_rows": count(MAX_TRACE_ROWS),
+        "trace_mb": count(MAX_TRACE_BYTES / 1e6),
+        "limits": _limits(comparison()),
+    }
+
+
+def _types(keys: Any) -> list[dict[str, str]]:
+    return [{"key": key, "title": TYPE_NAMES[key]} for key in keys]
+
+
+def _limits(missed: dict[str, Any]) -> dict[str, Any]:
+    """The rows of the comparison with what was measured, written out."""
+    return {
+        "notes": notes(missed),
+        "gpu": missed["assumed"]["gpu"],
+        "prefill_tokens": count(missed["prefill_tokens"]),
+        "decode": [
+            {
+                "context": count(row["context_tokens"]),
+                "measured": _ms(row["measured_s"], 3),
+                "simulated": _ms(row["simulated_s"], 3),
+                "missed": _signed(row["missed_share"]),
+                "bandwidth": percent(row["published_bandwidth_share"]),
+            }
+            for row in missed["decode"]
+        ],
+        "prefill": [
+            {
+                "what": row["what"],
+                "source": row["source"],
+                "tflops": count(row["flops_per_s"] / 1e12),
+                "share": percent(row["published_peak_share"]),
+                "simulated": _ms(row["simulated_s"], 2),
+                "published": "" if row["published_s"] is None else _ms(row["published_s"], 2),
+                "shorter": (
+                    "" if row["pessimistic_share"] is None else percent(row["pessimistic_share"])
+                ),
+            }
+            for row in missed["prefill"]
+        ],
+    }
+
+
+def _ms(seconds: float, decimals: int) -> str:
+    return fixed(1000 * seconds, decimals)
+
+
+def _signed(share: float) -> str:
+    sign = "−" if share < 0 else "+"
+    return sign + percent(abs(share))

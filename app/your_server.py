@@ -9,14 +9,17 @@ import kvsim
 from kvsim.cache_layout import KV_DTYPES
 from kvsim.hardware import H100
 from kvsim.limits_command import notes
+from kvsim.log_text import MAX_LOG_BYTES
 from kvsim.measured import comparison
 from kvsim.shape import WEIGHT_BITS
 from kvsim.trace_rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
+from .settings import Settings
 from .settings import values as values_of
 from .words import count, fill, fixed, percent
 
 TYPE_NAMES = {"bf16": "BF16", "fp8": "FP8", "4-bit": "4-bit"}
+_MOST_CONFIG_BYTES = 1_000_000
 _UTILIZATION = 0.9  # the default of vLLM and of kvsim.server_for
 
 
@@ -37,6 +40,10 @@ def described() -> dict[str, Any]:
         ],
         "mean_prompt": f"{exponential.mean_prompt_tokens:g}",
         "mean_output": f"{exponential.mean_output_tokens:g}",
+        "block_size": Settings().block_size,
+        "config_bytes": _MOST_CONFIG_BYTES,
+        "log_bytes": MAX_LOG_BYTES,
+        "trace_bytes": MAX_TRACE_BYTES,
         "trace_rows": count(MAX_TRACE_ROWS),
         "trace_mb": count(MAX_TRACE_BYTES / 1e6),
         "limits": _limits(comparison()),

@@ -9,6 +9,11 @@
       this.opened = {};
     }
 
+    /** The atlas that is shown: that of a reader's own server while there is one (see swapping.js). */
+    get current() {
+      return this.own ?? this.plates;
+    }
+
     has(workload) {
       return workload in this.addresses;
     }
@@ -17,11 +22,16 @@
     async open(workload) {
       if (!this.opened[workload]) {
         const bytes = await kvsim.bytesAt(this.addresses[workload]);
-        const { header, arrays } = await kvsim.openContainer(bytes);
-        this.opened[workload] = new Atlas(header, arrays);
+        this.opened[workload] = await kvsim.openAtlas(bytes);
       }
-      this.current = this.opened[workload];
+      this.plates = this.opened[workload];
     }
+  };
+
+  /** Open an atlas's bytes; rejects if they are damaged. */
+  kvsim.openAtlas = async function (bytes) {
+    const { header, arrays } = await kvsim.openContainer(bytes);
+    return new Atlas(header, arrays);
   };
 
   class Atlas {
@@ -31,11 +41,14 @@
       this.arrays = arrays;
     }
 
-    /** The end of an axis on which every position's requests fit: a round number. */
+    /** The end of an axis on which every position's requests fit: a round number. Of a server that
+        is still simulated, positions that are not there yet have NaN. */
     get mostRequests() {
       const { contiguous_requests, paged_requests } = this.arrays;
       const all = [...contiguous_requests.values, ...paged_requests.values];
-      return Math.ceil(Math.max(...all) / 100) * 100;
+      const most = Math.max(1, ...all.filter((each) => !Number.isNaN(each)));
+      const round = most > 100 ? 100 : 10;
+      return Math.ceil(most / round) * round;
     }
 
     /** What the page shows at some settings, the value of each control by its name. */
@@ -44,6 +57,9 @@
       const length = index("max_length");
       return {
         settings,
+        rates: this.axes.rate,
+        own: Boolean(this.title), // of a reader's own server
+        workload: this.constants.workload,
         capacity: this.constants.capacity_tokens,
         contiguous: this.side("contiguous", [index("reservation"), length], settings),
         paged: this.side("paged", [index("block_overhead"), index("block_size"), length], settings),
@@ -56,19 +72,23 @@
       const curve = this.axes.rate.map((_, index) =>
         [0, 1, 2].map((share) => at("ttft", index, share)),
       );
+      const ttft = curve[rate];
+      const computed = !Number.isNaN(ttft[1]);
+      const known = (name) => (computed ? at(name, rate) : NaN);
       return {
+        computed,
         requests: at("requests"),
         share: at("share"),
         sustained: at("sustained"),
         queueGrows: settings.rate > at("sustained"),
         curve, // for each rate: 10th, 50th and 90th percentile in seconds
-        ttft: curve[rate],
+        ttft,
         // At the end of the first minute:
-        waiting: at("waiting", rate),
-        running: at("running", rate),
-        cached: at("cached", rate), // tokens
-        held: at("held", rate), // tokens
-        tokens: this.snapshot(at("snapshot", rate), settings), // of each running request
+        waiting: known("waiting"),
+        running: known("running"),
+        cached: known("cached"), // tokens
+        held: known("held"), // tokens
+        tokens: computed ? this.snapshot(at("snapshot", rate), settings) : [], // of each that runs
       };
     }
 

@@ -46,6 +46,7 @@
       // The scale stays while sliders are dragged; another workload may need another.
       this.views.capacity.model.x_range.end = atlas.mostRequests;
       this.capacity(reading, words);
+      this.scaleOf(atlas.axes.rate);
       this.ttft(reading, words, atlas.axes.rate);
       for (const name of Object.keys(this.views)) {
         document.getElementById(`${name}-chart`).setAttribute("aria-label", words[`chart_${name}`]);
@@ -66,9 +67,22 @@
           dx: 0,
           dy: -12,
           align: "left",
-          text: this.words.fill(`bar_${kind}`, words),
+          text: Number.isNaN(requests)
+            ? this.words.fill("not_computed", {})
+            : this.words.fill(`bar_${kind}`, words),
         });
       }
+    }
+
+    /** Another server has other rates: about four marks, at round numbers. */
+    scaleOf(rates) {
+      const most = rates[rates.length - 1];
+      const { x_range, below } = this.views.ttft.model;
+      x_range.end = most + most / 40; // room for the last point
+      const power = 10 ** Math.floor(Math.log10(most / 4));
+      const step = power * [1, 2, 5, 10].find((each) => each * power * 4 >= most);
+      const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => Number((n * step).toPrecision(6)));
+      if (String(below[0].ticker.ticks) !== String(ticks)) below[0].ticker.ticks = ticks;
     }
 
     ttft(reading, words, rates) {
@@ -78,17 +92,20 @@
       const alike = words.contiguous_ttft === words.paged_ttft;
       this.fill("chosen_rate", { x: [chosen] });
       for (const kind of KINDS) {
-        const { curve, ttft, sustained } = reading[kind];
+        const { ttft, sustained, computed } = reading[kind];
+        // Of a server that is still simulated the curve goes through the rates that are there.
+        const there = rates.filter((_, index) => !Number.isNaN(reading[kind].curve[index][1]));
+        const curve = reading[kind].curve.filter(([, median]) => !Number.isNaN(median));
         const median = curve.map((quantiles) => quantiles[1]);
         this.fill(`ttft_${kind}`, {
-          rate: rates,
+          rate: there,
           low: curve.map((quantiles) => quantiles[0]),
           high: curve.map((quantiles) => quantiles[2]),
           // The two styles meet at the last rate that is sustained.
-          steady: median.map((y, index) => (rates[index] <= sustained ? y : NaN)),
-          growing: median.map((y, index) => ((rates[index + 1] ?? most) > sustained ? y : NaN)),
+          steady: median.map((y, index) => (there[index] > sustained ? NaN : y)),
+          growing: median.map((y, index) => ((there[index + 1] ?? most) > sustained ? y : NaN)),
         });
-        const name = alike ? (kind === higher ? "" : "point_both") : `point_${kind}`;
+        const name = !computed ? "" : alike ? (kind === higher ? "" : "point_both") : `point_${kind}`;
         const text = name && this.words.fill(name, words);
         this.label(`chosen_${kind}`, {
           rate: chosen,
@@ -103,7 +120,9 @@
           dx: late ? -10 : 10,
           dy: 0,
           align: late ? "right" : "left",
-          text: this.words.fill(`sustains${sustained > most ? "_beyond" : ""}_${kind}`, words),
+          text: Number.isNaN(sustained)
+            ? ""
+            : this.words.fill(`sustains${sustained > most ? "_beyond" : ""}_${kind}`, words),
         });
       }
     }
@@ -114,10 +133,10 @@
       const axis = this.rateAxis();
       const room = WIDTH_OF_LETTER_PX * text.length + 9;
       const before = axis.position(rate) - axis.position(0);
-      const after = axis.position(this.views.ttft.model.x_range.end) - axis.position(rate);
       const { end } = this.views.ttft.model.x_range;
+      const after = axis.position(end) - axis.position(rate);
       const dy = above && seconds < NEAR_THE_TOP_S ? -14 : 15;
-      if (above && before > room && rate > 12) return { x: rate, dx: -9, dy, align: "right" };
+      if (above && before > room && rate > 0.3 * end) return { x: rate, dx: -9, dy, align: "right" };
       if (after > room) return { x: rate, dx: 9, dy, align: "left" };
       return { x: end, dx: 0, dy, align: "right" };
     }

@@ -66,6 +66,49 @@
       });
     }
 
+    /** Take the values of another atlas's axes, with their texts by `shown(name, value)`, from where
+        `position` names a value of each; controls without an axis stand still. Returns what puts
+        everything back. */
+    offer(axes, position, shown) {
+      const before = { table: this.table, position: this.position };
+      this.table = this.table.map((control) => {
+        const values = axes[control.name];
+        const input = this.inputs[control.name];
+        if (!values) {
+          input.disabled = true;
+          return control;
+        }
+        if (control.kind === "select") {
+          this.offerOnly(control.name, (value) => values.includes(value));
+          return { ...control, default: control.values.indexOf(position[control.name]) };
+        }
+        return {
+          ...control,
+          values,
+          shown: values.map((value) => shown(control.name, value)),
+          default: values.indexOf(position[control.name]),
+        };
+      });
+      this.stretch();
+      return () => {
+        this.table = before.table;
+        for (const { name } of this.table) this.inputs[name].disabled = false;
+        this.stretch();
+        return before.position;
+      };
+    }
+
+    /** Make sliders as long as their values are many. */
+    stretch() {
+      for (const { name, values } of this.table) {
+        const input = this.inputs[name];
+        if (input.type !== "range") continue;
+        input.max = values.length - 1;
+        const ticks = input.parentElement.querySelector(".ticks");
+        ticks?.replaceChildren(...values.map(() => document.createElement("i")));
+      }
+    }
+
     /** Write the value beside its slider, and where a screen reader looks for it. */
     show(control) {
       const input = this.inputs[control.name];

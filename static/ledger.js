@@ -24,7 +24,7 @@
       shown.forEach(([name, tokens], index) => {
         const segment = this.bar.children[index];
         segment.className = `swatch-${name}`;
-        segment.style.flexGrow = tokens;
+        segment.style.flexGrow = tokens || 0;
         const entry = this.key.children[index];
         const share = words.percent(tokens / capacity);
         if (!entry.firstChild) entry.innerHTML = '<i class="swatch" aria-hidden="true"></i><span></span>';
@@ -36,7 +36,7 @@
         waiting: words.count(waiting),
       });
       // One mark for each who waits; where they do not fit, the row is full and the count says it.
-      this.queue.style.width = `${waiting * MARK_PX}px`;
+      this.queue.style.width = `${(waiting || 0) * MARK_PX}px`;
     }
 
     fill(list, count, tag) {

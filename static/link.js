@@ -13,6 +13,7 @@
   kvsim.Link = class {
     constructor(controls, words) {
       this.controls = controls;
+      this.table = controls.table; // the plate's, also while another server is shown
       this.words = words;
     }
 
@@ -23,7 +24,7 @@
       const notices = [];
       for (const key of new Set(given.keys())) {
         if (TRACKING.test(key)) continue;
-        const control = this.controls.table.find((each) => each.key === key);
+        const control = this.table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
           notices.push(
@@ -34,7 +35,7 @@
             }),
           );
         if (!control) {
-          const keys = this.controls.table.map((each) => each.key).join(", ");
+          const keys = this.table.map((each) => each.key).join(", ");
           say("link_unknown", { keys });
           continue;
         }
@@ -64,7 +65,7 @@
     /** The address of a position: this page's, with the settings and nothing else. */
     write(position) {
       const settings = new URLSearchParams();
-      for (const control of this.controls.table) {
+      for (const control of this.table) {
         const index = position[control.name];
         if (index !== control.default) settings.set(control.key, control.values[index]);
       }
@@ -76,7 +77,7 @@
     /** Another address with all settings as its query, by their values. */
     query(address, settings) {
       const query = new URLSearchParams(
-        this.controls.table.map((control) => [control.key, settings[control.name]]),
+        this.table.map((control) => [control.key, settings[control.name]]),
       );
       return `${address}?${query}`;
     }

@@ -6,10 +6,9 @@
 
   kvsim.Marker = class {
     /** The slider says the same to keyboards and screen readers, so the handle is hidden to them. */
-    constructor(charts, controls, rates) {
+    constructor(charts, controls) {
       this.charts = charts;
       this.controls = controls;
-      this.rates = rates;
       this.place = document.getElementById("ttft-chart");
       this.handle = document.createElement("div");
       this.handle.className = "marker-handle";
@@ -24,6 +23,7 @@
 
     update(reading, words) {
       this.rate = reading.settings.rate;
+      this.rates = reading.rates;
       this.handle.textContent = words.rate;
       this.put();
     }

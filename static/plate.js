@@ -22,14 +22,15 @@
       say(words.fill("atlas_failed", { reason: error.message }));
       return;
     }
-    const rates = atlases.current.axes.rate;
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
-    const marker = new kvsim.Marker(charts, controls, rates);
+    const marker = new kvsim.Marker(charts, controls);
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
     const embedAddress = document.querySelector("[data-address]");
     const live = document.querySelectorAll("[data-live]");
+
+    const swapping = new kvsim.Swapping(atlases, controls, words, () => updateSoon());
 
     let pending = 0;
     let linkTimer = 0;
@@ -41,8 +42,8 @@
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       stage.update(reading, known);
-      kvsim.fillTtftTable(reading, words, rates);
-      embedAddress.textContent = link.write(controls.position);
+      kvsim.fillTtftTable(reading, words, reading.rates);
+      embedAddress.textContent = link.write(swapping.platesPosition);
     }
     const updateSoon = () => (pending ||= requestAnimationFrame(update));
 
@@ -64,10 +65,10 @@
 
     controls.addEventListener("change", () => {
       say();
-      if (controls.settings.workload === atlases.current.constants.workload) updateSoon();
+      if (swapping.shown || controls.settings.workload === atlases.current.constants.workload) updateSoon();
       else changeWorkload();
       clearTimeout(linkTimer);
-      linkTimer = setTimeout(() => link.show(controls.position), LINK_DELAY_MS);
+      linkTimer = setTimeout(() => link.show(swapping.platesPosition), LINK_DELAY_MS);
     });
     kvsim.whenColoursChange(() => {
       charts.repaint();
@@ -80,12 +81,13 @@
       say(words.fill("reset_done", {}));
     });
     kvsim.copyOnClick("copy-link", notice, words, "link", () => {
-      link.show(controls.position);
-      return link.write(controls.position);
+      link.show(swapping.platesPosition);
+      return link.write(swapping.platesPosition);
     });
     kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
       return document.getElementById("embed-line").textContent;
     });
+    new kvsim.OwnServer(page, words, controls, swapping);
     document.documentElement.dataset.ready = "";
 
     // The films come last: everything else works without them.

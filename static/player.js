@@ -123,7 +123,8 @@
           drawing.show(kvsim.replayScene(replay, this.states[kind], this.chosen));
         } else {
           const { capacity, settings } = this.reading;
-          const known = kind === "paged" || settings.reservation === "slots";
+          const placed = kind === "paged" || settings.reservation === "slots";
+          const known = placed && this.reading[kind].computed;
           drawing.show(
             known
               ? kvsim.stillScene(this.reading[kind], kind, this.units[kind], capacity)

@@ -36,7 +36,7 @@
       this.known = known;
       clearTimeout(this.asking);
       const { settings } = reading;
-      const shown = this.kept?.nearest(settings) ?? null;
+      const shown = reading.own ? null : (this.kept?.nearest(settings) ?? null);
       this.put(this.kept, shown);
       if (this.missing) {
         this.sayMissing(settings, null);
@@ -44,7 +44,7 @@
         this.say("film_loading");
       } else if (shown?.rate === settings.rate) {
         this.say("");
-      } else if (this.address) {
+      } else if (this.address && !reading.own) {
         this.say(shown ? "film_rate" : "film_asked", shown);
         this.asking = setTimeout(() => this.ask(settings, shown), ASK_DELAY_MS);
       } else {
@@ -103,11 +103,13 @@
       }
       const clock = this.words.seconds(Math.round(this.player.time * 10) / 10);
       const known = { ...this.known, ...fields, clock };
+      const computed = KINDS.every((kind) => this.reading[kind].computed);
       const scattered = this.player.replays && this.player.states.contiguous.parts.external > 0;
       const holes = scattered ? ` ${this.words.fill("holes", {})}` : "";
-      this.finding.textContent = this.words.fill("finding_cache", known) + holes;
+      const finding = computed ? "finding_cache" : "not_computed";
+      this.finding.textContent = this.words.fill(finding, known) + holes;
       for (const kind of KINDS) {
-        const label = this.words.fill(`drawing_${kind}`, known);
+        const label = this.words.fill(computed ? `drawing_${kind}` : "not_computed", known);
         this.drawings[kind].canvas.setAttribute("aria-label", label);
       }
     }

@@ -18,11 +18,13 @@
     }
 
     count(number) {
+      if (Number.isNaN(number)) return this.templates.unknown; // not simulated yet
       return number.toFixed(0).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE);
     }
 
     /** Two significant digits, or all digits of a number from 10. */
     significant(number) {
+      if (Number.isNaN(number)) return this.templates.unknown;
       if (number >= 9.95 || number === 0) return this.count(number);
       let decimals = 1;
       while (decimals < 4 && number < 9.95 * 10 ** -decimals) decimals++;
@@ -32,6 +34,7 @@
     /** One decimal, or two close to either end. */
     percent(share) {
       const value = 100 * share;
+      if (Number.isNaN(value)) return this.templates.unknown;
       const decimals = value === 0 || value === 100 ? 0 : value >= 1 && value <= 99.9 ? 1 : 2;
       return this.fill("percent", { count: value.toFixed(decimals) });
     }
@@ -45,6 +48,7 @@
     }
 
     seconds(number) {
+      if (Number.isNaN(number)) return this.templates.unknown;
       return this.fill("second", { count: this.significant(number) });
     }
 
@@ -62,7 +66,7 @@
         rate: this.rate(settings.rate),
         fit_ratio: this.significant(paged.requests / contiguous.requests),
         ttft_ratio: this.significant(contiguous.ttft[1] / paged.ttft[1]),
-        traffic: this.fill(`traffic_${settings.workload}`, {}),
+        traffic: this.fill(`traffic_${reading.workload}`, this.constants),
         reserving: this.fill(`reserving_${estimate}`, { max_length }),
         reservation_note: this.fill(`note_${estimate}`, {}),
         overhead: this.fill(settings.block_overhead ? "overhead_on" : "overhead_off", this.constants),
@@ -76,8 +80,15 @@
       const verdict = gained > 1.05 ? "more" : gained > 0.95 ? "same" : "less";
       known.verdict = this.fill(`verdict_${verdict}`, {});
       known.finding_ttft = this.fill(`finding_ttft_${growing}`, known);
-      for (const name of ["finding_capacity", "finding_cache", "assumptions"]) {
-        known[name] = this.fill(name, known);
+      for (const name of ["finding_capacity", "finding_cache"]) known[name] = this.fill(name, known);
+      known.assumptions = this.fill(reading.own ? "assumptions_own" : "assumptions", known);
+      const sides = [contiguous, paged];
+      if (sides.some((side) => Number.isNaN(side.requests))) {
+        known.finding_capacity = this.fill("not_computed", {});
+      }
+      if (sides.some((side) => Number.isNaN(side.sustained))) known.verdict = "";
+      if (!sides.every((side) => side.computed)) {
+        known.finding_ttft = known.finding_cache = this.fill("not_computed", {});
       }
       for (const name of ["chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"]) {
         known[name] = this.fill(name, known);
@@ -101,6 +112,10 @@
         empty_share: this.percent((side.held - side.cached) / capacity),
         free_share: this.percent(1 - side.held / capacity),
       };
+      if (Number.isNaN(side.sustained)) {
+        words.sustained = words.sustained_value = this.templates.unknown;
+      }
+      if (!side.computed) words.ttft_band = this.templates.unknown;
       return Object.fromEntries(
         Object.entries(words).map(([name, text]) => [`${kind}_${name}`, text]),
       );

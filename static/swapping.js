@@ -1,0 +1,73 @@
+/* Another server in the workshop: its atlas, words and values in place of the plate's, and back. */
+(function (kvsim) {
+  "use strict";
+
+  kvsim.Swapping = class {
+    /** `update` shows the position that the controls stand at. */
+    constructor(atlases, controls, words, update) {
+      this.atlases = atlases;
+      this.controls = controls;
+      this.words = words;
+      this.update = update;
+      this.plates = words.constants;
+      this.line = document.getElementById("whose-server");
+      this.name = document.getElementById("whose-server-name");
+      document.getElementById("whose-server-back").addEventListener("click", () => this.back());
+    }
+
+    get shown() {
+      return Boolean(this.atlases.own);
+    }
+
+    /** Where the controls stand, or stood before another server was shown. */
+    get platesPosition() {
+      return this.shown ? this.position : this.controls.position;
+    }
+
+    /** Show an atlas of the server `title`, at a position by the controls' values; an atlas with the
+        same axes leaves the controls where they are. */
+    show(atlas, title, position) {
+      const same = this.shown && JSON.stringify(atlas.axes) === JSON.stringify(this.atlases.own.axes);
+      if (same && title === this.atlases.own.title) {
+        atlas.title = title;
+        this.atlases.own = atlas;
+        this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
+        this.update();
+        return;
+      }
+      this.restore?.();
+      if (!this.shown) this.position = this.controls.position;
+      atlas.title = title;
+      this.atlases.own = atlas;
+      this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
+      this.restore = this.controls.offer(atlas.axes, position, (name, value) =>
+        name === "rate" ? this.words.rate(value) : this.words.tokens(value),
+      );
+      this.name.textContent = this.words.fill("own_shown", { title });
+      this.line.hidden = false;
+      this.moveTo(position);
+    }
+
+    /** Move the controls to values that the atlas has. */
+    moveTo(position) {
+      this.controls.move(
+        Object.fromEntries(
+          this.controls.table
+            .filter(({ name }) => name in position)
+            .map(({ name, values }) => [name, values.indexOf(position[name])]),
+        ),
+      );
+    }
+
+    back() {
+      this.atlases.own = null;
+      this.words.constants = this.plates;
+      this.restore();
+      this.restore = null;
+      this.controls.offerOnly("reservation", () => true);
+      this.line.hidden = true;
+      this.controls.inputs.block_size.focus();
+      this.controls.move(this.position);
+    }
+  };
+})((window.kvsim ??= {}));

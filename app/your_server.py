@@ -57,7 +57,8 @@ def _types(keys: Any) -> list[dict[str, str]]:
 def _limits(missed: dict[str, Any]) -> dict[str, Any]:
     """The rows of the comparison with what was measured, written out."""
     return {
-        "notes": notes(missed),
+        # With the sign that the tables have.
+        "notes": {name: note.replace(" -", " −") for name, note in notes(missed).items()},
         "gpu": missed["assumed"]["gpu"],
         "prefill_tokens": count(missed["prefill_tokens"]),
         "decode": [

@@ -9,8 +9,13 @@ from itertools import pairwise
 import pytest
 from page_text import Page
 
-from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
+import kvsim
+from kvsim.cache_layout import KV_DTYPES
+from kvsim.limits_command import notes
+from kvsim.measured import comparison
+from kvsim.shape import WEIGHT_BITS
+from kvsim_app import words, your_server
+from kvsim_app.assets import ANSWERS_ADDRESS, SCRIPTS, STYLES, inlined_page, linked_page
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.results import ATLASES, FILMS, load_results
@@ -202,7 +207,8 @@ def test_no_constant_is_typed_in(results, atlas):
     }
     other = replace(atlas, constants=constants)
     others = replace(results, atlases=results.atlases | {"exponential": other})
-    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured")
+    # Other servers than the plate's are offered and measured in a part of their own.
+    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured", "your-server")
     own = words.constant_words(atlas.constants, atlas.axes)
     for name in ("kv_bytes_per_token", "capacity_tokens", "mean_prompt", "peak_tflops", "seed"):
         assert own[name] not in text, name
@@ -270,3 +276,70 @@ def test_a_page_can_open_at_other_settings(results, atlas):
     # Reset and link still know the plate's own.
     data = json.loads(page.one("script", id="plate-data").text)
     assert [control["default"] for control in data["controls"]] == [4, 3, 17, 0, 0, 0]
+
+
+def cells(page, table):
+    """The texts of the cells below a table's head, row after row."""
+    return [each.text for each in page.all() if table in each.within and each.tag in ("th", "td")]
+
+
+def missed(gpu):
+    """What the two tables say that the model misses, with a GPU's shares of its peak rates."""
+    found = comparison(gpu)
+    decode = [
+        (
+            words.count(row["context_tokens"]),
+            words.fixed(1000 * row["measured_s"], 3),
+            words.fixed(1000 * row["simulated_s"], 3),
+            ("−" if row["missed_share"] < 0 else "+") + words.percent(abs(row["missed_share"])),
+            words.percent(row["published_bandwidth_share"]),
+        )
+        for row in found["decode"]
+    ]
+    prefill = [
+        (
+            words.percent(row["published_peak_share"]),
+            words.fixed(1000 * row["simulated_s"], 2),
+            words.fixed(1000 * row["published_s"], 2) if row["published_s"] else "",
+        )
+        for row in found["prefill"]
+    ]
+    return decode, prefill, found
+
+
+@pytest.mark.parametrize(
+    "gpu", [kvsim.H100, replace(kvsim.H100, compute_share=0.41, bandwidth_share=0.53)]
+)
+def test_the_page_says_what_the_model_misses(results, monkeypatch, gpu):
+    decode, prefill, found = missed(gpu)
+    monkeypatch.setattr(your_server, "comparison", lambda: found)
+    page = Page(linked_page(results, ADDRESSES))
+    of_decode, of_prefill = cells(page, "own-decode"), cells(page, "own-prefill")
+    assert of_decode[5:] == [text for row in decode for text in row]
+    rows = [of_prefill[start : start + 6] for start in range(6, len(of_prefill), 6)]
+    assert [(row[2], row[3], row[4]) for row in rows] == prefill
+    text = page.one(id="own-limits").text
+    for note in notes(found).values():
+        assert note.replace(" -", " −") in text
+    for row in found["prefill"]:
+        assert row["source"] in text
+
+
+def test_every_model_gpu_and_workload_is_offered(page):
+    def offered(name):
+        options = [each for each in page.all("option") if name in each.within]
+        return {each["value"]: each.text for each in options if each["value"]}
+
+    assert offered("own-model") == {key: each.title for key, each in kvsim.MODELS.items()}
+    assert offered("own-gpu") == {key: each.gpu.name for key, each in kvsim.CARDS.items()}
+    assert [*offered("own-weights")] == [*WEIGHT_BITS]
+    assert [*offered("own-kv")] == [*KV_DTYPES]
+    workloads = next(choice for name, choice in choices() if name == "workload").objects
+    assert [*offered("own-lengths")] == [*workloads, "means", "trace"]
+
+
+def test_only_a_served_page_asks_about_other_servers(results, page):
+    served = json.loads(page.one("script", id="plate-data").text)["files"]
+    alone = Page(inlined_page(results, Settings())).one("script", id="plate-data").text
+    assert served["answers"] == ANSWERS_ADDRESS
+    assert "answers" not in json.loads(alone)["files"]

@@ -41,7 +41,9 @@
         this.compute();
       });
       this.log.addEventListener("use", () => {
-        this.server.fill(this.log.ask);
+        // What the lines do not say is as a server has it by default, and not as it was typed before.
+        const usual = { tp: 1, block_size: null, max_length: null, max_num_seqs: null };
+        this.server.fill({ ...usual, ...this.log.ask });
         this.computing.say("own_log_set");
         this.start.focus();
       });

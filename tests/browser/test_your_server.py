@@ -1,0 +1,370 @@
+"""A reader's own server: each input, computing with progress, failures, the workshop swapped."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+from serving import serving
+
+import kvsim
+from browser.expected import check_page
+from browser.hands import slider
+from browser.test_accessibility import violations
+from browser.visits import PHONE, Visits
+from kvsim.cache_layout import GIB
+from kvsim.log_remarks import remarks
+from kvsim_app import words
+
+# Of few requests, so that it is computed in little time: long answers on a small card.
+SLOW_GPU = "L4"
+MEANS = {"own-prompt": 2000, "own-output": 400}
+LENGTHS = kvsim.ExponentialLengths(2000, 400)
+COMPUTED_MS = 60_000
+
+LOG = (
+    "INFO 05-30 06:40:55 gpu_worker.py:276] Available KV cache memory: 3.70 GiB\n"
+    "INFO 05-30 06:40:56 kv_cache_utils.py:849] GPU KV cache size: 30,304 tokens\n"
+    "INFO 05-30 06:40:56 kv_cache_utils.py:853] Maximum concurrency for 4,096 tokens per "
+    "request: 7.40x\n"
+    "INFO 05-30 06:40:57 kv_cache_utils.py:860] GPU KV cache size: many tokens\n"
+)
+
+
+@pytest.fixture(scope="module")
+def opened(browser, plate):
+    """One page for the module; what the server refuses is noted by the browser, and is no fault."""
+    visits = Visits(browser, plate, "")
+    yield visits.open()
+    visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]
+    visits.close()
+
+
+@pytest.fixture
+def page(opened):
+    """The page with nothing typed in, showing the plate's server."""
+    if opened.locator("#whose-server").is_visible():
+        opened.click("#whose-server-back")
+    opened.evaluate("document.querySelectorAll('#own-asks form').forEach((form) => form.reset())")
+    for name in ("own-model", "own-lengths"):
+        opened.dispatch_event(f"#{name}", "input")
+    opened.dispatch_event("#own-log-text", "input")
+    return opened
+
+
+def facts(page, place):
+    """The list of facts in a place, by name."""
+    rows = page.locator(f"#{place} .own-facts > div")
+    return {row.locator("dt").inner_text(): row.locator("dd").inner_text() for row in rows.all()}
+
+
+def check_cache(page, server, lengths, *, block_size=16, max_length=8192):
+    """The page says what kvsim does of a server's cache."""
+    expect(page.locator("#own-capacity")).to_contain_text(words.count(server.capacity_tokens))
+    lengths = type(lengths)(
+        lengths.mean_prompt_tokens, lengths.mean_output_tokens, max_length=max_length
+    )
+    fits = {
+        kind: kvsim.capacity(server, allocation, lengths).requests
+        for kind, allocation in (
+            ("contiguous", kvsim.Contiguous(max_length)),
+            ("paged", kvsim.Paged(block_size)),
+        )
+    }
+    assert (
+        facts(page, "own-capacity").items()
+        >= {
+            words.fill("own_cache_tokens"): words.count(server.capacity_tokens),
+            words.fill("own_cache_per_token"): words.count(server.model.kv_bytes_per_token),
+            words.fill("own_cache_contiguous", max_length=words.tokens(max_length)): words.count(
+                fits["contiguous"]
+            ),
+            words.fill("own_cache_paged", block_size=words.tokens(block_size)): words.count(
+                fits["paged"]
+            ),
+        }.items()
+    )
+
+
+def test_a_model_and_a_gpu_are_chosen(page):
+    page.select_option("#own-model", "qwen3-8b")
+    page.select_option("#own-gpu", "A100-40GB")
+    page.fill("#own-tp", "2")
+    page.select_option("#own-weights", "fp8")
+    page.select_option("#own-kv", "fp8")
+    page.fill("#own-utilization", "85")
+    shape = kvsim.MODELS["qwen3-8b"].shape
+    server = kvsim.server_for(
+        shape, kvsim.CARDS["A100-40GB"], tp=2, weights="fp8", kv_dtype="fp8", utilization=0.85
+    )
+    check_cache(page, server, kvsim.ExponentialLengths())
+    for sentence in kvsim.simplifications(shape, 2):
+        expect(page.locator("#own-capacity")).to_contain_text(sentence)
+
+
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_typed_is_lost(page):
+    page.fill("#own-tp", "3")
+    page.fill("#own-utilization", "170")
+    wrong = page.locator("#own-utilization-wrong")
+    expect(wrong).to_contain_text("utilization is 1.7")
+    assert page.get_attribute("#own-utilization", "aria-describedby") == "own-utilization-wrong"
+    assert page.get_attribute("#own-utilization", "aria-invalid") == "true"
+    page.fill("#own-utilization", "90")
+    expect(wrong).to_have_count(0)
+    assert page.input_value("#own-tp") == "3"
+    page.fill("#own-tp", "1")
+    page.select_option("#own-gpu", "L4")
+    page.select_option("#own-model", "llama-3-70b")
+    expect(page.locator("#own-capacity")).to_contain_text("Llama 3 70B does not fit on 1 x L4")
+
+
+def test_a_config_is_pasted_or_chosen(page, tmp_path):
+    config = json.dumps(kvsim.MODELS["mistral-7b"].config)
+    page.select_option("#own-model", "")
+    page.fill("#own-config", config)
+    server = kvsim.server_for(kvsim.read_config(config), kvsim.CARDS["H100"])
+    check_cache(page, server, kvsim.ExponentialLengths())
+    page.fill("#own-config", "[1, 2")
+    expect(page.locator("#own-config-wrong")).not_to_be_empty()
+    assert page.input_value("#own-config") == "[1, 2"
+    file = tmp_path / "config.json"
+    file.write_text(config)
+    page.set_input_files("#own-config-file", file)
+    expect(page.locator("#own-config")).to_have_value(config)
+    check_cache(page, server, kvsim.ExponentialLengths())
+
+
+def test_a_log_is_read_and_sets_the_page(page):
+    page.fill("#own-log-text", LOG)
+    answer = page.locator("#own-log-answer")
+    log = kvsim.read_log(LOG)
+    for sentence in (
+        *(remark.sentence for remark in remarks(log)),
+        *(unread.sentence for unread in log.unread),
+    ):
+        expect(answer).to_contain_text(sentence)
+    assert log.unread
+    assert facts(page, "own-log-answer")["tokens"].split() == ["30304", "line", "2"]
+    page.get_by_role("button", name="Set the page to this server").press("Enter")
+    assert page.input_value("#own-tokens") == "30304"
+    assert page.input_value("#own-longest") == "4096"
+    shape = kvsim.MODELS["llama-3-8b"].shape
+    one = kvsim.server_for(shape, kvsim.CARDS["H100"], cache_bytes=GIB)
+    tokens = 30304 * one.model.kv_bytes_per_token
+    server = kvsim.server_for(shape, kvsim.CARDS["H100"], cache_bytes=tokens)
+    check_cache(page, server, kvsim.ExponentialLengths(), max_length=4096)
+    page.fill("#own-log-text", "")
+    expect(answer).to_be_empty()
+
+
+def test_a_dropped_log_is_read_and_what_it_holds_is_text(page):
+    page.evaluate(
+        """(text) => {
+          const files = new DataTransfer();
+          files.items.add(new File([text], "server.log"));
+          const drop = new DragEvent("drop", { dataTransfer: files, cancelable: true });
+          document.getElementById("own-log-drop").dispatchEvent(drop);
+        }""",
+        LOG.replace("many", "<img src=x onerror=alert(1)>"),
+    )
+    expect(page.locator("#own-log-answer")).to_contain_text("<img src=x")
+    assert page.locator("#own-log-answer img").count() == 0
+
+
+def test_bad_rows_of_a_trace_are_all_listed_and_can_be_left_out(page, tmp_path):
+    rows = ["arrival_s,prompt_tokens,output_tokens"]
+    rows += [f"{n / 4},{100 + n},{50 if n % 3 else 'x'}" for n in range(60)]
+    file = tmp_path / "trace.csv"
+    file.write_text("\n".join(rows))
+    page.select_option("#own-lengths", "trace")
+    page.set_input_files("#own-trace-file", file)
+    with pytest.raises(kvsim.TraceError) as refused:
+        kvsim.read_trace(file.read_bytes())
+    expect(page.locator("#own-trace-file-wrong")).to_have_text(str(refused.value))
+    listed = page.locator("#own-trace-answer .own-rows li").all_inner_texts()
+    assert listed == [row.sentence for row in refused.value.bad_rows]
+    assert len(listed) == 20
+    page.click("#own-start")
+    expect(page.locator("#own-trace-file-wrong")).to_have_text(words.fill("own_trace_missing"))
+    page.check("#own-leave-out")
+    trace = kvsim.read_trace(file.read_bytes(), leave_out_bad_rows=True)
+    expect(page.locator("#own-trace-answer")).to_contain_text(trace.remarks[0])
+    assert facts(page, "own-trace-answer")[words.fill("own_trace_requests")] == str(len(trace))
+    assert len(page.locator("#own-trace-answer .own-rows li").all()) == 20
+    assert page.locator("#own-trace-file-wrong").count() == 0
+
+
+def results(page):
+    """The rows of the table of results, by their headings."""
+    return {
+        row.locator("th").inner_text(): row.locator("td").all_inner_texts()
+        for row in page.locator("#own-figures tbody tr").all()
+    }
+
+
+def check_results(page, settings):
+    """The table holds the figures of these settings, contiguous and paged."""
+    figures = [setting.summary().figures() for setting in settings]
+    binding = [setting.binding_limits().names[0] for setting in settings]
+    wanted = {
+        words.fill(
+            "own_seconds_of", measure=words.fill(f"own_measure_{measure}"), percentile=percentile
+        ): [words.significant(each[f"{measure}_{percentile}_s"]) for each in figures]
+        for measure in ("ttft", "tpot", "latency")
+        for percentile in ("p50", "p90", "p99")
+    }
+    for name, key in (("completed", "completed"), ("goodput", "goodput")):
+        wanted[words.fill(f"own_{name}")] = [
+            words.fixed(each[f"{key}_requests_per_s"], 2) for each in figures
+        ]
+    wanted[words.fill("own_preemptions")] = [words.count(each["preemptions"]) for each in figures]
+    wanted[words.fill("own_binding")] = [words.fill(f"own_binding_{each}") for each in binding]
+    assert results(page) == wanted
+
+
+def ask_for_something_slow(page):
+    """Fill in a server and a workload that are computed in some seconds."""
+    page.select_option("#own-gpu", SLOW_GPU)
+    page.select_option("#own-lengths", "means")
+    for name, mean in MEANS.items():
+        page.fill(f"#{name}", str(mean))
+
+
+def test_a_server_is_computed_kept_and_left_again(page):
+    ask_for_something_slow(page)
+    page.fill("#own-ttft-limit", "2")
+    page.focus("#own-start")
+    page.keyboard.press("Enter")
+    progress = page.get_by_role("progressbar")
+    expect(progress).to_be_visible()
+    # The workshop shows the other server as soon as there is a coarse curve.
+    whose = page.locator("#whose-server")
+    expect(whose).to_contain_text("Llama 3 8B on L4", timeout=COMPUTED_MS)
+    expect(page.locator("#assumptions-line")).to_contain_text("Llama 3 8B, L4")
+    expect(page.locator("#own-results")).to_be_visible(timeout=COMPUTED_MS)
+    expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
+    expect(progress).to_be_hidden()
+
+    server = kvsim.server_for(kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU])
+    kept = json.loads(saved(page, "JSON"))
+    rate, replications = (kept[0]["setting"][name] for name in ("rate_per_s", "replications"))
+    check_results(
+        page,
+        [
+            kvsim.Setting(
+                server, allocation, LENGTHS, rate, replications, limits=kvsim.ServiceLimits(2)
+            )
+            for allocation in (kvsim.Contiguous(8192), kvsim.Paged())
+        ],
+    )
+    assert len(saved(page, "CSV").splitlines()) == 3
+    compile(page.inner_text("#own-python"), "shown", "exec")
+
+    # Readouts, slider and table follow the other atlas.
+    assert page.inner_text("#rate-shown") == words.rate(rate)
+    fits = kvsim.capacity(server, kvsim.Paged(), LENGTHS).requests
+    assert page.inner_text("[data-live=paged_fit] >> nth=0") == words.count(fits)
+    sustained = kvsim.sustained_rate(server, kvsim.Paged(), LENGTHS, replications=replications)
+    assert page.inner_text("[data-live=paged_sustained_value] >> nth=0") == words.fixed(
+        sustained, 1
+    )
+    slider(page, "rate").press("Home")
+    first = page.inner_text("#rate-shown")
+    assert first != words.rate(1)
+    assert page.locator("#ttft-table tbody tr").first.locator("th").inner_text() == first
+    assert words.fill("unknown") not in page.inner_text("#tables")
+    assert "NaN" not in page.inner_text("#plate")
+    assert page.locator("#workload").is_disabled()
+    assert violations(page) == []
+
+    address = page.url
+    page.get_by_role("button", name="Back to the plate’s server").press("Enter")
+    expect(whose).to_be_hidden()
+    check_page(page)
+    assert page.url == address
+
+
+def saved(page, kind):
+    """The text of a file that a button saves."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"Save as {kind}").click()
+    return download.value.path().read_text("utf-8")
+
+
+def test_a_trace_is_replayed_at_its_own_times(page, tmp_path):
+    lines = [f"{n * 0.5},{300 + 7 * n % 500},{40 + n % 60}" for n in range(120)]
+    file = tmp_path / "trace.csv"
+    file.write_text("\n".join(["arrival_s,prompt_tokens,output_tokens", *lines]))
+    page.select_option("#own-gpu", SLOW_GPU)
+    page.select_option("#own-lengths", "trace")
+    page.set_input_files("#own-trace-file", file)
+    expect(page.locator("#own-trace-answer")).to_contain_text("120")
+    page.select_option("#own-replay", "own-times")
+    page.click("#own-start")
+    expect(page.locator("#own-results-at")).to_contain_text(
+        "the trace at its own times", timeout=COMPUTED_MS
+    )
+    server = kvsim.server_for(kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU])
+    trace = kvsim.read_trace(file.read_bytes())
+    run = kvsim.simulate(trace.requests(), server, kvsim.Paged())
+    figures = kvsim.summarise([run]).figures()
+    heading = words.fill(
+        "own_seconds_of", measure=words.fill("own_measure_latency"), percentile="p99"
+    )
+    assert results(page)[heading][1] == words.significant(figures["latency_p99_s"])
+    if page.locator("#own-cancel").is_visible():
+        page.click("#own-cancel")
+
+
+def test_what_is_cancelled_leaves_what_there_was(page):
+    page.select_option("#own-model", "mixtral-8x7b")
+    page.select_option("#own-gpu", "H200")
+    page.click("#own-start")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#own-notice")).to_have_text(words.fill("own_cancelled"))
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    assert page.input_value("#own-model") == "mixtral-8x7b"
+    if page.locator("#whose-server").is_hidden():
+        check_page(page)
+
+
+def test_a_server_that_stops_in_the_middle_takes_nothing_along(visits):
+    with serving(clean=False) as served:
+        visits.hosts.add(served.url.split("/")[2])
+        page = visits.open(ready=False)
+        visits.go(page, served.url)
+        page.wait_for_selector("html[data-films]", state="attached")
+        ask_for_something_slow(page)
+        page.click("#own-start")
+        expect(page.get_by_role("progressbar")).to_be_visible()
+        served.stop()
+    expect(page.locator("#own-gone")).to_have_text(words.fill("own_gone"))
+    expect(page.locator("#own-notice")).to_contain_text("It failed")
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    assert page.input_value("#own-prompt") == "2000"
+    if page.locator("#whose-server").is_visible():
+        assert "NaN" not in page.inner_text("#plate")
+        page.click("#whose-server-back")
+    check_page(page, film=False)
+    slider(page, "max_length").press("Home")
+    check_page(page, film=False, max_length=1024)
+    visits.complaints.clear()  # of the browser, about connections that were refused
+
+
+def test_axe_finds_nothing_on_a_phone_in_the_dark(visits):
+    page = visits.open(color_scheme="dark", **PHONE)
+    page.click("#own-more summary")
+    page.fill("#own-batched", "1")
+    expect(page.locator("#own-batched-wrong")).not_to_be_empty()
+    page.fill("#own-log-text", LOG)
+    expect(page.locator("#own-log-answer")).to_contain_text("GPU KV cache size: many")
+    page.select_option("#own-lengths", "trace")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["viewport"]["width"]
+    for size in page.evaluate(
+        """[...document.querySelectorAll("#own-asks :is(input, select, button, textarea)")]
+             .map((each) => each.getBoundingClientRect())
+             .filter(({ width }) => width)
+             .map(({ width, height }) => [width, height])"""
+    ):
+        assert min(size) >= 24
+    visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]

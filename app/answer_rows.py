@@ -1,4 +1,4 @@
-"""What worker processes compute of an answer: rows of its atlas, and the results at its position."""
+"""What worker processes compute of an answer: rows of its atlas, results at its position."""
 
 import os
 import threading

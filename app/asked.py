@@ -102,18 +102,20 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
     )
     fields.refuse_unknown()
     axes = axes_for(server, drawn, shape.max_length, asked_for)
-    plan = Plan(
-        workload, axes.values, axes.replications, server, drawn, axes.saturated_requests
-    )
+    plan = Plan(workload, axes.values, axes.replications, server, drawn, axes.saturated_requests)
     longest = axes.position["max_length"]
     if trace is not None:
+        notes.append(
+            "The curves draw the lengths of this trace, with arrivals at random times; the results "
+            "to keep replay the arrivals that it has."
+        )
         cut = int((trace.prompt_tokens + trace.output_tokens > longest).sum())
         if cut:
             notes.append(
                 f"{cut:,} of the trace's {len(trace):,} requests are longer than {longest:,} "
                 "tokens, and are cut there."
             )
-        if replay == "rate" and trace.duration_s == 0:
+        if replay == REPLAYS[0] and trace.duration_s == 0:
             raise ValueError(
                 "replay is 'rate', but all requests of the trace arrive at once, so there is no "
                 "gap to stretch: choose 'own-times'."
@@ -147,7 +149,8 @@ def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     kv_dtype = fields.one_of("kv_dtype", tuple(KV_DTYPES)) or "bf16"
     seqs = fields.whole("max_num_seqs", 1, 10**6)
     batched = fields.whole("max_batched_tokens", 2, 10**8)
-    shares = {name: fields.number(name, 1) for name in ("compute_share", "bandwidth_share")}
+    compute_share = fields.number("compute_share", 1)
+    bandwidth_share = fields.number("bandwidth_share", 1)
     if cache_bytes is not None or tokens is not None:
         fields.refuse("utilization", "it makes no difference where the cache's size is given.")
         utilization = _DEFAULT_GPU_SHARE
@@ -167,8 +170,12 @@ def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     )
     if tokens is not None:
         server = replace(server, cache_bytes=tokens * server.model.kv_bytes_per_token)
-    given = {name: share for name, share in shares.items() if share is not None}
-    server = replace(server, gpu=replace(server.gpu, **given))
+    gpu_as_asked = replace(
+        server.gpu,
+        compute_share=compute_share or server.gpu.compute_share,
+        bandwidth_share=bandwidth_share or server.gpu.bandwidth_share,
+    )
+    server = replace(server, gpu=gpu_as_asked)
     return server, shape, [*shape.notes, *kvsim.simplifications(shape, tp)]
 
 

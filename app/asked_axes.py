@@ -1,4 +1,4 @@
-"""The axes of an atlas for any server: where its requests fit, and rates around what it sustains."""
+"""The axes of an atlas for any server: where requests fit, rates around what it sustains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ def axes_for(
     capacity = server.capacity_tokens
     if size > capacity:
         raise ValueError(
-            f"block_size is {size:,}, but the cache holds {capacity:,} tokens: choose a smaller one."
+            f"block_size is {size:,}, but the cache holds {capacity:,} tokens: choose fewer."
         )
     sizes = _with(size, (each for each in settings.values("block_size") if each <= capacity))
     longest = _longest(server, sizes)
@@ -131,9 +131,7 @@ def _too_long(server: kvsim.Server, length: int, longest: int) -> str:
     )
 
 
-def estimated_rate(
-    server: kvsim.Server, allocation: kvsim.Paged, lengths: kvsim.Lengths
-) -> float:
+def estimated_rate(server: kvsim.Server, allocation: kvsim.Paged, lengths: kvsim.Lengths) -> float:
     """Estimate the rate that a server sustains, in requests/s, from a full batch's pass.
 
     Each request takes its share of as many passes as it has output tokens, and a prefill that all
@@ -148,7 +146,9 @@ def estimated_rate(
     prompt = np.arange(len(prompt_pmf), dtype=float)
     roofline = Roofline(server, allocation.read_factor)
     pass_s = roofline.pass_s(round(requests), cached, cached)
-    prefill_s = float((roofline.token_s * prompt + roofline.attended_s * prompt**2 / 2) @ prompt_pmf)
+    prefill_s = float(
+        (roofline.token_s * prompt + roofline.attended_s * prompt**2 / 2) @ prompt_pmf
+    )
     return 1 / (float(lengths.output_by_prompt().sum()) * pass_s / requests + prefill_s)
 
 

@@ -20,10 +20,6 @@ class Fields:
         self._given = {name: value for name, value in given.items() if value is not None}
         self._known: list[str] = []
 
-    def has(self, name: str) -> bool:
-        """Tell whether a field is given."""
-        return name in self._given
-
     def take(self, name: str) -> Any:
         """Return a field as it stands, or None."""
         self._known.append(name)

@@ -15,6 +15,7 @@ STYLES = tuple(
     STATIC / f"{name}.css"
     for name in ("page", "controls", "findings", "cache", "essay", "bars", "readers")
 )
+ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.
 SCRIPTS = (
@@ -57,6 +58,7 @@ def linked_page(results: Results, addresses: dict[Path, str]) -> str:
             "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
             "films": addresses[FILMS],
             "film": FILM_ADDRESS,
+            "answers": ANSWERS_ADDRESS,
         },
     )
 

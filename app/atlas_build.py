@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from tqdm import tqdm
 
 import kvsim
@@ -270,18 +270,15 @@ def assemble(plan: Plan, rows: Mapping[Job, Row], fingerprint: str | None = None
     return Atlas(fingerprint or plan.fingerprint(), plan.axes, plan.constants(), arrays)
 
 
-def _array(values: Any, dtype: type[np.generic]) -> NDArray[Any]:
-    """Store values in a type, or in the next wider one if a whole number is beyond its range."""
-    array = np.asarray(values)
-    if np.issubdtype(dtype, np.integer) and array.size:
+def _array(values: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """Store values in a type, or whole numbers beyond its range in the next wider one."""
+    array, kind = np.asarray(values), np.dtype(dtype)
+    if kind.kind in "iu" and array.size:
         array = np.nan_to_num(array)
-        bounds = np.iinfo(dtype)
+        bounds = np.iinfo(kind)
         if array.min() < bounds.min or array.max() > bounds.max:
-            dtype = _WIDER[dtype]
-    return array.astype(dtype)
-
-
-_WIDER: dict[type[np.generic], type[np.generic]] = {np.uint16: np.uint32, np.int16: np.int32}
+            kind = np.dtype(f"{kind.kind}{2 * kind.itemsize}")
+    return array.astype(kind)
 
 
 def _snapshot_arrays(plan: Plan, cells: list[Cell]) -> dict[str, NDArray[Any]]:

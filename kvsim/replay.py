@@ -85,7 +85,7 @@ class Replay:
         most = np.array([SMALL_SHARE, *saved[:, 0]])
         return BindingLimits(
             np.array([self.rate_per_s]),
-            most.argmax(keepdims=True).astype(np.uint8),
+            np.array([most.argmax()], np.uint8),
             saved[:, :1].reshape(len(RESOURCES), 1),
             saved[:, 1:].reshape(len(RESOURCES), 1),
         )

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(port: int, address: str, origins: list[str]) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .container import ResultsError
-    from .serve import server
+    from .serve import DESK, server
 
     try:
         serving = server(port, address, origins)
@@ -73,6 +73,8 @@ def _serve(port: int, address: str, origins: list[str]) -> int:
         serving.run_until_shutdown()
     except KeyboardInterrupt:
         serving.stop()
+    finally:
+        DESK.answering.close()
     return 0
 
 

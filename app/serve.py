@@ -9,7 +9,8 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
-from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
+from .answer_handlers import Desk, patterns
+from .assets import ANSWERS_ADDRESS, FILM_ADDRESS, SCRIPTS, STYLES, linked_page
 from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
@@ -20,6 +21,10 @@ _CONTENT_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".bin": "application/octet-stream",
 }
+
+
+# What readers ask about their own servers. Its workers are started when they are first needed.
+DESK = Desk()
 
 
 def prepare() -> dict[str, Asset]:
@@ -53,5 +58,6 @@ def server(port: int, address: str, origins: list[str]) -> Server:
         extra_patterns=[
             (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
+            *patterns(DESK, ANSWERS_ADDRESS),
         ],
     )

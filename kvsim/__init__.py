@@ -31,6 +31,7 @@ from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.presets import MODELS, Preset
+from kvsim.replay import Replay
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
@@ -85,6 +86,7 @@ __all__ = [
     "Place",
     "Placement",
     "Preset",
+    "Replay",
     "Requests",
     "ServedModel",
     "Server",

@@ -60,6 +60,11 @@ def seconds(number: float) -> str:
     return fill("second", count=significant(number))
 
 
+def per_second(number: float) -> str:
+    """Write a rate that was simulated: one decimal, or two digits below one a second."""
+    return significant(number) if number < 0.95 else fixed(number, 1)
+
+
 def fill(template: str, **fields: object) -> str:
     """Fill in a sentence of the word file."""
     return TEMPLATES[template].format(**fields)
@@ -71,7 +76,7 @@ def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]
     return {
         "model": constants["model"],
         "gpu": constants["gpu"],
-        "cache_gb": count(constants["cache_bytes"] / 1e9),
+        "cache_gb": significant(constants["cache_bytes"] / 1e9),
         "kv_bytes_per_token": count(constants["kv_bytes_per_token"]),
         "capacity_tokens": count(constants["capacity_tokens"]),
         "mean_prompt": count(constants["mean_prompt_tokens"]),
@@ -134,8 +139,8 @@ def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
         "wasted": percent(1 - side.share),
         "ttft": seconds(median),
         "ttft_band": fill("band", low=significant(low), high=significant(high)),
-        "sustained": fill("rate", count=fixed(side.sustained_per_s, 1)),
-        "sustained_value": fixed(side.sustained_per_s, 1),
+        "sustained": fill("rate", count=per_second(side.sustained_per_s)),
+        "sustained_value": per_second(side.sustained_per_s),
         "running": count(side.running),
         "waiting": count(side.waiting),
         "token_share": percent(side.cached_tokens / capacity_tokens),

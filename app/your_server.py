@@ -14,6 +14,8 @@ from kvsim.measured import comparison
 from kvsim.shape import WEIGHT_BITS
 from kvsim.trace_rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
+from .answer_reading import capacity_facts
+from .asked import read_asked
 from .settings import Settings
 from .settings import values as values_of
 from .words import count, fill, fixed, percent
@@ -34,7 +36,7 @@ def described() -> dict[str, Any]:
         "utilization_percent": f"{100 * _UTILIZATION:g}",
         "compute_percent": f"{100 * H100.compute_share:g}",
         "bandwidth_percent": f"{100 * H100.bandwidth_share:g}",
-        "gpu": next(key for key, card in kvsim.CARDS.items() if card.gpu == H100),
+        "gpu": _gpu(),
         "workloads": [
             {"key": each, "title": fill(f"workload_{each}")} for each in values_of("workload")
         ],
@@ -48,6 +50,16 @@ def described() -> dict[str, Any]:
         "trace_mb": count(MAX_TRACE_BYTES / 1e6),
         "limits": _limits(comparison()),
     }
+
+
+def first_cache() -> dict[str, Any]:
+    """Return what a server says of the cache that the form describes as it opens."""
+    first = {"model": next(iter(kvsim.MODELS)), "gpu": _gpu(), "utilization": _UTILIZATION}
+    return capacity_facts(read_asked(first, lambda name: None))
+
+
+def _gpu() -> str:
+    return next(key for key, card in kvsim.CARDS.items() if card.gpu == H100)
 
 
 def _types(keys: Any) -> list[dict[str, str]]:

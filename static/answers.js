@@ -59,10 +59,10 @@
 
     rows(of) {
       const { words } = this;
+      const perSecond = (number) => words.perSecond(number);
       const said = (key) => words.fill(`own_${key}`, {});
       const row = (name, write) => [name, KINDS.map((kind) => write(of[kind]))];
       const figure = (key, write) => (result) => write(result.figures[key] ?? NaN);
-      const per_s = (number) => (Number.isNaN(number) ? words.count(number) : number.toFixed(2));
       return [
         ...MEASURES.flatMap((measure) =>
           PERCENTILES.map((percentile) =>
@@ -72,8 +72,8 @@
             ),
           ),
         ),
-        row(said("completed"), figure("completed_requests_per_s", per_s)),
-        row(said("goodput"), figure("goodput_requests_per_s", per_s)),
+        row(said("completed"), figure("completed_requests_per_s", perSecond)),
+        row(said("goodput"), figure("goodput_requests_per_s", perSecond)),
         row(said("preemptions"), figure("preemptions", (number) => words.count(number))),
         row(said("binding"), ({ binding_limit }) =>
           binding_limit ? said(`binding_${binding_limit.name}`) : words.count(NaN),

@@ -9,7 +9,7 @@
     return {
       model: constants.model,
       gpu: constants.gpu,
-      cache_gb: words.count(constants.cache_bytes / 1e9),
+      cache_gb: words.significant(constants.cache_bytes / 1e9),
       kv_bytes_per_token: words.count(constants.kv_bytes_per_token),
       capacity_tokens: words.count(constants.capacity_tokens),
       mean_prompt: words.count(constants.mean_prompt_tokens),

@@ -27,6 +27,7 @@
       this.start = document.getElementById("own-start");
       this.latest = new kvsim.Latest(PAUSE_MS);
       this.listen();
+      this.showCapacity(page.own_cache);
     }
 
     listen() {
@@ -49,18 +50,12 @@
       });
       this.computing.addEventListener("atlas", ({ atlas, status }) => {
         this.swapping.show(atlas, status.title, status.position);
+        this.computing.say("own_above");
       });
       this.computing.addEventListener("results", ({ files, status }) => {
         this.answers.show(status, this.asked, files);
       });
       document.getElementById("own-here").addEventListener("click", () => this.computeHere());
-      // Asked only when somebody comes by: most readers do not.
-      const once = new IntersectionObserver((seen) => {
-        if (!seen.some((entry) => entry.isIntersecting)) return;
-        once.disconnect();
-        this.askCapacity();
-      });
-      once.observe(document.getElementById("own-asks"));
     }
 
     sayGone() {

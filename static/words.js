@@ -47,6 +47,11 @@
       return this.fill(number === 1 ? "rate_one" : "rate", { count: number });
     }
 
+    /** A rate that was simulated: one decimal, or two digits below one a second. */
+    perSecond(number) {
+      return number >= 0.95 ? number.toFixed(1) : this.significant(number);
+    }
+
     seconds(number) {
       if (Number.isNaN(number)) return this.templates.unknown;
       return this.fill("second", { count: this.significant(number) });
@@ -104,17 +109,15 @@
         wasted: this.percent(1 - side.share),
         ttft: this.seconds(median),
         ttft_band: this.fill("band", { low: this.significant(low), high: this.significant(high) }),
-        sustained: this.fill("rate", { count: side.sustained.toFixed(1) }),
-        sustained_value: side.sustained.toFixed(1),
+        sustained: this.fill("rate", { count: this.perSecond(side.sustained) }),
+        sustained_value: this.perSecond(side.sustained),
         running: this.count(side.running),
         waiting: this.count(side.waiting),
         token_share: this.percent(side.cached / capacity),
         empty_share: this.percent((side.held - side.cached) / capacity),
         free_share: this.percent(1 - side.held / capacity),
       };
-      if (Number.isNaN(side.sustained)) {
-        words.sustained = words.sustained_value = this.templates.unknown;
-      }
+      if (Number.isNaN(side.sustained)) words.sustained = this.templates.unknown;
       if (!side.computed) words.ttft_band = this.templates.unknown;
       return Object.fromEntries(
         Object.entries(words).map(([name, text]) => [`${kind}_${name}`, text]),

@@ -1,6 +1,7 @@
 """A reader's own server: each input, computing with progress, failures, the workshop swapped."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
@@ -60,9 +61,7 @@ def facts(page, place):
 def check_cache(page, server, lengths, *, block_size=16, max_length=8192):
     """The page says what kvsim does of a server's cache."""
     expect(page.locator("#own-capacity")).to_contain_text(words.count(server.capacity_tokens))
-    lengths = type(lengths)(
-        lengths.mean_prompt_tokens, lengths.mean_output_tokens, max_length=max_length
-    )
+    lengths = replace(lengths, max_length=max_length)
     fits = {
         kind: kvsim.capacity(server, allocation, lengths).requests
         for kind, allocation in (
@@ -214,7 +213,7 @@ def check_results(page, settings):
     }
     for name, key in (("completed", "completed"), ("goodput", "goodput")):
         wanted[words.fill(f"own_{name}")] = [
-            words.fixed(each[f"{key}_requests_per_s"], 2) for each in figures
+            words.per_second(each[f"{key}_requests_per_s"]) for each in figures
         ]
     wanted[words.fill("own_preemptions")] = [words.count(each["preemptions"]) for each in figures]
     wanted[words.fill("own_binding")] = [words.fill(f"own_binding_{each}") for each in binding]
@@ -241,7 +240,8 @@ def test_a_server_is_computed_kept_and_left_again(page):
     expect(whose).to_contain_text("Llama 3 8B on L4", timeout=COMPUTED_MS)
     expect(page.locator("#assumptions-line")).to_contain_text("Llama 3 8B, L4")
     expect(page.locator("#own-results")).to_be_visible(timeout=COMPUTED_MS)
-    expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
+    page.get_by_role("button", name="Cancel").press("Enter")
+    expect(page.locator("#own-notice")).to_have_text(words.fill("own_cancelled"))
     expect(progress).to_be_hidden()
 
     server = kvsim.server_for(kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU])
@@ -259,19 +259,14 @@ def test_a_server_is_computed_kept_and_left_again(page):
     assert len(saved(page, "CSV").splitlines()) == 3
     compile(page.inner_text("#own-python"), "shown", "exec")
 
-    # Readouts, slider and table follow the other atlas.
+    # Readouts and sliders follow the other atlas, and say what is not there yet.
     assert page.inner_text("#rate-shown") == words.rate(rate)
-    fits = kvsim.capacity(server, kvsim.Paged(), LENGTHS).requests
+    lengths = replace(LENGTHS, max_length=8192)
+    fits = kvsim.capacity(server, kvsim.Paged(), lengths).requests
     assert page.inner_text("[data-live=paged_fit] >> nth=0") == words.count(fits)
-    sustained = kvsim.sustained_rate(server, kvsim.Paged(), LENGTHS, replications=replications)
-    assert page.inner_text("[data-live=paged_sustained_value] >> nth=0") == words.fixed(
-        sustained, 1
-    )
-    slider(page, "rate").press("Home")
-    first = page.inner_text("#rate-shown")
-    assert first != words.rate(1)
-    assert page.locator("#ttft-table tbody tr").first.locator("th").inner_text() == first
-    assert words.fill("unknown") not in page.inner_text("#tables")
+    slider(page, "max_length").press("Home")
+    expect(page.locator("#ttft-figure figcaption")).to_contain_text(words.fill("not_computed"))
+    assert page.inner_text("[data-live=paged_ttft] >> nth=0") == words.fill("unknown")
     assert "NaN" not in page.inner_text("#plate")
     assert page.locator("#workload").is_disabled()
     assert violations(page) == []
@@ -279,8 +274,48 @@ def test_a_server_is_computed_kept_and_left_again(page):
     address = page.url
     page.get_by_role("button", name="Back to the plate’s server").press("Enter")
     expect(whose).to_be_hidden()
-    check_page(page)
+    check_page(page, film=False)
     assert page.url == address
+    assert page.locator("#workload").is_enabled()
+
+
+def test_a_small_server_is_computed_to_its_end(page):
+    page.select_option("#own-lengths", "means")
+    page.fill("#own-prompt", "300")
+    page.fill("#own-output", "60")
+    page.select_option("#own-memory", "cache_tokens")
+    page.fill("#own-tokens", "1100")
+    page.select_option("#own-gpu", SLOW_GPU)
+    page.click("#own-start")
+    expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    kept = json.loads(saved(page, "JSON"))[1]["setting"]
+    shape, card = kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU]
+    one = kvsim.server_for(shape, card, cache_bytes=GIB)
+    tokens = 1100 * one.model.kv_bytes_per_token
+    server = kvsim.server_for(shape, card, cache_bytes=tokens)
+    lengths = kvsim.ExponentialLengths(300, 60, max_length=1024)
+    rates = page.locator("#ttft-table tbody th").all_inner_texts()
+    assert words.rate(kept["rate_per_s"]) in rates
+    for kind, allocation in (("contiguous", kvsim.Contiguous(1024)), ("paged", kvsim.Paged())):
+        sustained = kvsim.sustained_rate(
+            server, allocation, lengths, replications=kept["replications"]
+        )
+        shown = page.inner_text(f"[data-live={kind}_sustained_value] >> nth=0")
+        assert shown == words.per_second(sustained)
+        curve = kvsim.ttft_curve(
+            server, allocation, lengths, [kept["rate_per_s"]], replications=kept["replications"]
+        )
+        shown = page.inner_text(f"[data-live={kind}_ttft] >> nth=0")
+        assert shown == words.seconds(float(curve.median_s[0]))
+    slider(page, "rate").press("End")
+    expect(page.locator("#rate-shown")).to_have_text(rates[-1])
+    slider(page, "block_size").press("Home")
+    expect(page.locator("#block-size-shown")).to_have_text(words.tokens(1))
+    assert words.fill("unknown") not in page.inner_text("#workshop")
+    page.get_by_role("button", name="Results at the sliders’ position").click()
+    expect(page.locator("#own-results-at")).to_contain_text(rates[-1], timeout=COMPUTED_MS)
+    expect(page.locator("#own-results-at")).to_contain_text(f"blocks of {words.tokens(1)}")
 
 
 def saved(page, kind):

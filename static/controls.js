@@ -13,10 +13,15 @@
         const input = document.getElementById(control.id);
         this.inputs[control.name] = input;
         input.addEventListener("input", () => {
-          this.show(control);
+          this.show(this.named(control.name));
           this.dispatchEvent(new Event("change"));
         });
       }
+    }
+
+    /** A control as it is now: its values change with the server that is shown. */
+    named(name) {
+      return this.table.find((control) => control.name === name);
     }
 
     get defaults() {
@@ -54,13 +59,13 @@
 
     /** Put one control at a value, without telling. */
     choose(name, value) {
-      const { values } = this.table.find((control) => control.name === name);
+      const { values } = this.named(name);
       this.inputs[name].selectedIndex = values.indexOf(value);
     }
 
     /** Leave out of a list what the page cannot show. */
     offerOnly(name, possible) {
-      const { values } = this.table.find((control) => control.name === name);
+      const { values } = this.named(name);
       values.forEach((value, index) => {
         this.inputs[name].options[index].disabled = !possible(value);
       });

@@ -8,12 +8,14 @@ from playwright.sync_api import expect
 from serving import serving
 
 import kvsim
+from browser.conftest import LOOKING
 from browser.expected import check_page
 from browser.hands import slider
 from browser.test_accessibility import violations
 from browser.visits import PHONE, Visits
 from kvsim.cache_layout import GIB
 from kvsim.log_remarks import remarks
+from kvsim.trace_rows import TraceError
 from kvsim_app import words
 
 # Of few requests, so that it is computed in little time: long answers on a small card.
@@ -32,12 +34,20 @@ LOG = (
 
 
 @pytest.fixture(scope="module")
-def opened(browser, plate):
-    """One page for the module; what the server refuses is noted by the browser, and is no fault."""
-    visits = Visits(browser, plate, "")
-    yield visits.open()
-    visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]
-    visits.close()
+def readers(browser):
+    """Readers of a server of the module's own, for what it refuses is logged, there and here."""
+    with serving(clean=False) as served:
+        visits = Visits(browser, served.url, LOOKING)
+        yield visits
+        visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]
+        visits.close()
+        assert [line for line in served.log.splitlines() if not line.startswith("400 POST")] == []
+
+
+@pytest.fixture(scope="module")
+def opened(readers):
+    """One page for the module."""
+    return readers.open()
 
 
 @pytest.fixture
@@ -176,7 +186,7 @@ def test_bad_rows_of_a_trace_are_all_listed_and_can_be_left_out(page, tmp_path):
     file.write_text("\n".join(rows))
     page.select_option("#own-lengths", "trace")
     page.set_input_files("#own-trace-file", file)
-    with pytest.raises(kvsim.TraceError) as refused:
+    with pytest.raises(TraceError) as refused:
         kvsim.read_trace(file.read_bytes())
     expect(page.locator("#own-trace-file-wrong")).to_have_text(str(refused.value))
     listed = page.locator("#own-trace-answer .own-rows li").all_inner_texts()
@@ -271,6 +281,17 @@ def test_a_server_is_computed_kept_and_left_again(page):
     assert page.locator("#workload").is_disabled()
     assert violations(page) == []
 
+    # Other results are had where the sliders are put.
+    slider(page, "rate").press("Home")
+    at = [page.inner_text(f"#{name}-shown") for name in ("block-size", "max-length", "rate")]
+    page.get_by_role("button", name="Results at the sliders’ position").click()
+    for text in at:
+        expect(page.locator("#own-results-at")).to_contain_text(text, timeout=COMPUTED_MS)
+    assert [
+        page.inner_text(f"#{name}-shown") for name in ("block-size", "max-length", "rate")
+    ] == at
+    page.click("#own-cancel")
+
     address = page.url
     page.get_by_role("button", name="Back to the plate’s server").press("Enter")
     expect(whose).to_be_hidden()
@@ -295,7 +316,7 @@ def test_a_small_server_is_computed_to_its_end(page):
     tokens = 1100 * one.model.kv_bytes_per_token
     server = kvsim.server_for(shape, card, cache_bytes=tokens)
     lengths = kvsim.ExponentialLengths(300, 60, max_length=1024)
-    rates = page.locator("#ttft-table tbody th").all_inner_texts()
+    rates = page.locator("#ttft-table tbody th").all_text_contents()
     assert words.rate(kept["rate_per_s"]) in rates
     for kind, allocation in (("contiguous", kvsim.Contiguous(1024)), ("paged", kvsim.Paged())):
         sustained = kvsim.sustained_rate(
@@ -312,10 +333,7 @@ def test_a_small_server_is_computed_to_its_end(page):
     expect(page.locator("#rate-shown")).to_have_text(rates[-1])
     slider(page, "block_size").press("Home")
     expect(page.locator("#block-size-shown")).to_have_text(words.tokens(1))
-    assert words.fill("unknown") not in page.inner_text("#workshop")
-    page.get_by_role("button", name="Results at the sliders’ position").click()
-    expect(page.locator("#own-results-at")).to_contain_text(rates[-1], timeout=COMPUTED_MS)
-    expect(page.locator("#own-results-at")).to_contain_text(f"blocks of {words.tokens(1)}")
+    assert words.fill("unknown") not in page.text_content("#workshop")
 
 
 def saved(page, kind):
@@ -385,8 +403,8 @@ def test_a_server_that_stops_in_the_middle_takes_nothing_along(visits):
     visits.complaints.clear()  # of the browser, about connections that were refused
 
 
-def test_axe_finds_nothing_on_a_phone_in_the_dark(visits):
-    page = visits.open(color_scheme="dark", **PHONE)
+def test_axe_finds_nothing_on_a_phone_in_the_dark(readers):
+    page = readers.open(color_scheme="dark", **PHONE)
     page.click("#own-more summary")
     page.fill("#own-batched", "1")
     expect(page.locator("#own-batched-wrong")).not_to_be_empty()
@@ -402,4 +420,3 @@ def test_axe_finds_nothing_on_a_phone_in_the_dark(visits):
              .map(({ width, height }) => [width, height])"""
     ):
         assert min(size) >= 24
-    visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]

@@ -85,7 +85,7 @@ def render(
             "ttft": json_item(ttft_chart(max(atlas.axes["rate"]))),
         },
         "files": dict(files),
-        "own_cache": your_server.first_cache(),
+        "own": your_server.for_script(),
     }
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined

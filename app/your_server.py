@@ -8,6 +8,7 @@ from typing import Any
 import kvsim
 from kvsim.cache_layout import KV_DTYPES
 from kvsim.hardware import H100
+from kvsim.input_commands import NAMES
 from kvsim.limits_command import notes
 from kvsim.log_text import MAX_LOG_BYTES
 from kvsim.measured import comparison
@@ -52,10 +53,13 @@ def described() -> dict[str, Any]:
     }
 
 
-def first_cache() -> dict[str, Any]:
-    """Return what a server says of the cache that the form describes as it opens."""
+def for_script() -> dict[str, Any]:
+    """Return what a server says of the cache as the form opens, and names of a log's figures."""
     first = {"model": next(iter(kvsim.MODELS)), "gpu": _gpu(), "utilization": _UTILIZATION}
-    return capacity_facts(read_asked(first, lambda name: None))
+    return {
+        "cache": capacity_facts(read_asked(first, lambda name: None)),
+        "log_names": NAMES,
+    }
 
 
 def _gpu() -> str:

@@ -5,9 +5,11 @@
   const PAUSE_MS = 350;
 
   kvsim.LogInput = class extends EventTarget {
-    /** Dispatches "use" when the page is to be set to the log's server; `ask` has the fields. */
-    constructor(asking, words) {
+    /** `names` says what the figures of a log are called. Dispatches "use" when the page is to be
+        set to the log's server; `ask` has the fields. */
+    constructor(asking, words, names) {
       super();
+      this.names = names;
       this.asking = asking;
       this.words = words;
       this.text = document.getElementById("own-log-text");
@@ -54,8 +56,8 @@
       const { words } = this;
       const engine = [read.engine, read.generation].filter(Boolean).join(" ");
       const facts = Object.entries(read.figures).map(([name, { value, line, worker }]) => [
-        name.replaceAll("_", " "),
-        typeof value === "number" ? String(value) : value,
+        this.names[name] ?? name,
+        Number.isInteger(value) ? words.count(value) : String(value),
         [words.fill("own_log_line", { line }), worker].filter(Boolean).join(", "),
       ]);
       if (engine) facts.unshift([words.fill("own_log_engine", {}), engine]);

@@ -19,7 +19,7 @@
       }
       this.server = new kvsim.ServerForm(words);
       this.workload = new kvsim.WorkloadInput(this.asking, words);
-      this.log = new kvsim.LogInput(this.asking, words);
+      this.log = new kvsim.LogInput(this.asking, words, page.own.log_names);
       this.computing = new kvsim.Computing(this.asking, words);
       this.answers = new kvsim.Answers(words);
       this.goals = document.getElementById("own-compute-part");
@@ -27,7 +27,7 @@
       this.start = document.getElementById("own-start");
       this.latest = new kvsim.Latest(PAUSE_MS);
       this.listen();
-      this.showCapacity(page.own_cache);
+      this.showCapacity(page.own.cache);
     }
 
     listen() {
@@ -81,11 +81,13 @@
     /** Say what the cache is, as soon as the fields are left alone. */
     askCapacity() {
       this.latest.stop();
-      if (this.isWrong() || this.workload.lacks) return this.showCapacity(null);
-      if (this.server.fields.config === null) return this.showCapacity(null);
+      if (this.isWrong() || this.server.fields.config === null) return this.showCapacity(null);
+      // Without the trace nothing is known of requests, but the cache is.
+      const { lacks } = this.workload;
+      const fields = lacks ? { ...this.server.fields, ...kvsim.fieldsOf(this.goals) } : this.fields;
       this.latest.soon(async (signal) => {
         try {
-          this.showCapacity(await this.asking.post("capacity", this.fields, { signal }));
+          this.showCapacity(await this.asking.post("capacity", fields, { signal }), lacks);
         } catch (error) {
           if (error.name === "AbortError") throw error;
           if (!(error instanceof kvsim.Refused)) return; // what is shown stays, and it is said
@@ -110,29 +112,27 @@
       this.capacity.replaceChildren(kvsim.made("p", "own-wrong", error.message));
     }
 
-    showCapacity(answer) {
+    /** Show what the cache is; if the workload `lacks` something, without its requests. */
+    showCapacity(answer, lacks) {
       const { words } = this;
       if (!answer) return this.capacity.replaceChildren();
       const named = (key, fields = {}) => words.fill(`own_cache_${key}`, fields);
-      const { position } = answer;
-      this.capacity.replaceChildren(
-        kvsim.factList([
-          [named("title"), answer.title],
-          [named("bytes"), named("gib", { count: (answer.cache_bytes / GIB).toFixed(2) })],
-          [named("per_token"), words.count(answer.bytes_per_token)],
-          [named("tokens"), words.count(answer.tokens)],
-          [
-            named("contiguous", { max_length: words.tokens(position.max_length) }),
-            words.count(answer.contiguous_requests),
-          ],
-          [
-            named("paged", { block_size: words.tokens(position.block_size) }),
-            words.count(answer.paged_requests),
-          ],
+      const facts = [
+        [named("title"), answer.title],
+        [named("bytes"), named("gib", { count: (answer.cache_bytes / GIB).toFixed(2) })],
+        [named("per_token"), words.count(answer.bytes_per_token)],
+        [named("tokens"), words.count(answer.tokens)],
+      ];
+      if (!lacks) {
+        const max_length = words.tokens(answer.position.max_length);
+        const block_size = words.tokens(answer.position.block_size);
+        facts.push(
+          [named("contiguous", { max_length }), words.count(answer.contiguous_requests)],
+          [named("paged", { block_size }), words.count(answer.paged_requests)],
           [named("mean"), words.count(answer.mean_request_tokens)],
-        ]),
-        kvsim.sentenceList(answer.notes),
-      );
+        );
+      }
+      this.capacity.replaceChildren(kvsim.factList(facts), kvsim.sentenceList(answer.notes));
     }
 
     async compute() {

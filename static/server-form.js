@@ -39,9 +39,12 @@
     return Boolean(input);
   };
 
+  /** Say no longer what was wrong; of a file it is said until another one is chosen. */
   kvsim.clearWrong = function (...forms) {
     for (const form of forms) {
-      for (const input of form.querySelectorAll("[aria-invalid]")) kvsim.sayWrong(input, "");
+      for (const input of form.querySelectorAll("[aria-invalid]:not([type=file])")) {
+        kvsim.sayWrong(input, "");
+      }
     }
   };
 

@@ -14,6 +14,7 @@ from browser.hands import slider
 from browser.test_accessibility import violations
 from browser.visits import PHONE, Visits
 from kvsim.cache_layout import GIB
+from kvsim.input_commands import NAMES
 from kvsim.log_remarks import remarks
 from kvsim.trace_rows import TraceError
 from kvsim_app import words
@@ -33,14 +34,21 @@ LOG = (
 )
 
 
+class Readers(Visits):
+    """Visits of those who are refused something; the browser notes it, and the page says it."""
+
+    def _listen(self, message):
+        if "status of 400" not in message.text:
+            super()._listen(message)
+
+
 @pytest.fixture(scope="module")
 def readers(browser):
-    """Readers of a server of the module's own, for what it refuses is logged, there and here."""
+    """Readers of a server of the module's own, for what it refuses is logged."""
     with serving(clean=False) as served:
-        visits = Visits(browser, served.url, LOOKING)
-        yield visits
-        visits.complaints[:] = [each for each in visits.complaints if "status of 400" not in each]
-        visits.close()
+        readers = Readers(browser, served.url, LOOKING)
+        yield readers
+        readers.close()
         assert [line for line in served.log.splitlines() if not line.startswith("400 POST")] == []
 
 
@@ -152,7 +160,10 @@ def test_a_log_is_read_and_sets_the_page(page):
     ):
         expect(answer).to_contain_text(sentence)
     assert log.unread
-    assert facts(page, "own-log-answer")["tokens"].split() == ["30304", "line", "2"]
+    assert facts(page, "own-log-answer")[NAMES["tokens"]].split() == [
+        *words.count(30304).split(),
+        *("line", "2"),
+    ]
     page.get_by_role("button", name="Set the page to this server").press("Enter")
     assert page.input_value("#own-tokens") == "30304"
     assert page.input_value("#own-longest") == "4096"
@@ -192,6 +203,13 @@ def test_bad_rows_of_a_trace_are_all_listed_and_can_be_left_out(page, tmp_path):
     listed = page.locator("#own-trace-answer .own-rows li").all_inner_texts()
     assert listed == [row.sentence for row in refused.value.bad_rows]
     assert len(listed) == 20
+    # The cache is said all the same, and what is wrong with other fields too.
+    page.select_option("#own-gpu", "A100-80GB")
+    expect(page.locator("#own-capacity")).to_contain_text("Llama 3 8B on A100 SXM 80 GB")
+    page.fill("#own-tp", "0")
+    expect(page.locator("#own-tp-wrong")).to_contain_text("tp is 0")
+    expect(page.locator("#own-trace-file-wrong")).to_have_text(str(refused.value))
+    page.fill("#own-tp", "1")
     page.click("#own-start")
     expect(page.locator("#own-trace-file-wrong")).to_have_text(words.fill("own_trace_missing"))
     page.check("#own-leave-out")

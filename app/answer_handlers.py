@@ -239,7 +239,8 @@ class CapacityHandler(BodyHandler):
     """Says what the cache of a server is, before anything is simulated."""
 
     def read(self, body: bytes) -> tuple[Any, int]:
-        """Return the closed forms."""
+        """Return the closed forms. Who asks for them may well ask for more."""
+        self.desk.answering.warm()
         return capacity_facts(read_asked(self.asked(body), self.desk.traces.get)), 200
 
 

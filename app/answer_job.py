@@ -232,8 +232,8 @@ class AnswerJob:
 
 def _some(rates: list[float], asked: float) -> list[float]:
     """Return a few of the rates: evenly spread, with the one asked about."""
-    step = max(1, (len(rates) - 1) // (COARSE_RATES - 1))
-    return sorted({*rates[::step], asked})
+    few, last = min(COARSE_RATES, len(rates)), len(rates) - 1
+    return sorted({*(rates[round(n * last / max(few - 1, 1))] for n in range(few)), asked})
 
 
 def _merged(lists: list[list[Place]]) -> Iterator[Place]:

@@ -99,6 +99,10 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+def ready() -> None:
+    """Do nothing, when everything that a worker needs is loaded."""
+
+
 def begin(lifeline: Connection) -> None:
     """Begin a worker process: let others go first, and end with the process at the other end.
 

@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import Any
 
 from .answer_job import AnswerJob, Task, row_bytes
-from .answer_rows import begin
+from .answer_rows import begin, ready
 from .asked import Asked
 from .atlas_rows import Row
 from .kept import Kept
@@ -125,7 +125,7 @@ class Answering:
 
     def warm(self) -> None:
         """Start the workers, so that the first answer need not wait for them."""
-        self._tell(self._the_pool)
+        self._tell(self._start)
 
     def close(self) -> None:
         """End all workers and whatever they are at."""
@@ -184,6 +184,10 @@ class Answering:
             lambda ended: self._events.put(lambda: self._returned(job, task, pool, ended))
         )
         return True
+
+    def _start(self) -> None:
+        if self._pool is None:
+            self._the_pool().submit(ready)
 
     def _the_pool(self) -> Executor:
         if self._pool is None:

@@ -115,11 +115,6 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
                 f"{cut:,} of the trace's {len(trace):,} requests are longer than {longest:,} "
                 "tokens, and are cut there."
             )
-        if replay == REPLAYS[0] and trace.duration_s == 0:
-            raise ValueError(
-                "replay is 'rate', but all requests of the trace arrive at once, so there is no "
-                "gap to stretch: choose 'own-times'."
-            )
     if shape.max_length is not None and longest > shape.max_length:
         notes.append(
             f"{shape.name} is made for at most {shape.max_length:,} tokens: {longest:,} are asked "
@@ -227,4 +222,9 @@ def _workload(
     trace = trace_named(name)
     if trace is None:
         raise UnknownTraceError("This trace is not here any more: send it again.")
+    if replay == REPLAYS[0] and trace.duration_s == 0:
+        raise ValueError(
+            "replay is 'rate', but all requests of the trace arrive at once, so there is no gap to "
+            "stretch: choose 'own-times'."
+        )
     return workload, trace.lengths(), trace, replay

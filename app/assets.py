@@ -13,7 +13,10 @@ from .settings import Settings
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
-    for name in ("page", "controls", "findings", "cache", "essay", "bars", "readers", "your-server")
+    for name in (
+        *("page", "controls", "findings", "cache", "essay", "bars", "readers"),
+        *("your-server", "own-results"),
+    )
 )
 ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py

@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 # Before they are imported: so that their assertions say what differs.
-pytest.register_assert_rewrite("serving", "browser.expected", "browser.visits")
+pytest.register_assert_rewrite(
+    *("serving", "browser.expected", "browser.own_server", "browser.visits")
+)
 
 from serving import serving  # noqa: E402
 

@@ -11,8 +11,9 @@ import kvsim
 from browser.conftest import LOOKING
 from browser.expected import check_page
 from browser.hands import slider
+from browser.own_server import Readers, check_cache, check_results, facts, results, saved
 from browser.test_accessibility import violations
-from browser.visits import PHONE, Visits
+from browser.visits import PHONE
 from kvsim.cache_layout import GIB
 from kvsim.input_commands import NAMES
 from kvsim.log_remarks import remarks
@@ -32,14 +33,6 @@ LOG = (
     "request: 7.40x\n"
     "INFO 05-30 06:40:57 kv_cache_utils.py:860] GPU KV cache size: many tokens\n"
 )
-
-
-class Readers(Visits):
-    """Visits of those who are refused something; the browser notes it, and the page says it."""
-
-    def _listen(self, message):
-        if "status of 400" not in message.text:
-            super()._listen(message)
 
 
 @pytest.fixture(scope="module")
@@ -68,38 +61,6 @@ def page(opened):
         opened.dispatch_event(f"#{name}", "input")
     opened.dispatch_event("#own-log-text", "input")
     return opened
-
-
-def facts(page, place):
-    """The list of facts in a place, by name."""
-    rows = page.locator(f"#{place} .own-facts > div")
-    return {row.locator("dt").inner_text(): row.locator("dd").inner_text() for row in rows.all()}
-
-
-def check_cache(page, server, lengths, *, block_size=16, max_length=8192):
-    """The page says what kvsim does of a server's cache."""
-    expect(page.locator("#own-capacity")).to_contain_text(words.count(server.capacity_tokens))
-    lengths = replace(lengths, max_length=max_length)
-    fits = {
-        kind: kvsim.capacity(server, allocation, lengths).requests
-        for kind, allocation in (
-            ("contiguous", kvsim.Contiguous(max_length)),
-            ("paged", kvsim.Paged(block_size)),
-        )
-    }
-    assert (
-        facts(page, "own-capacity").items()
-        >= {
-            words.fill("own_cache_tokens"): words.count(server.capacity_tokens),
-            words.fill("own_cache_per_token"): words.count(server.model.kv_bytes_per_token),
-            words.fill("own_cache_contiguous", max_length=words.tokens(max_length)): words.count(
-                fits["contiguous"]
-            ),
-            words.fill("own_cache_paged", block_size=words.tokens(block_size)): words.count(
-                fits["paged"]
-            ),
-        }.items()
-    )
 
 
 def test_a_model_and_a_gpu_are_chosen(page):
@@ -220,34 +181,6 @@ def test_bad_rows_of_a_trace_are_all_listed_and_can_be_left_out(page, tmp_path):
     assert page.locator("#own-trace-file-wrong").count() == 0
 
 
-def results(page):
-    """The rows of the table of results, by their headings."""
-    return {
-        row.locator("th").inner_text(): row.locator("td").all_inner_texts()
-        for row in page.locator("#own-figures tbody tr").all()
-    }
-
-
-def check_results(page, settings):
-    """The table holds the figures of these settings, contiguous and paged."""
-    figures = [setting.summary().figures() for setting in settings]
-    binding = [setting.binding_limits().names[0] for setting in settings]
-    wanted = {
-        words.fill(
-            "own_seconds_of", measure=words.fill(f"own_measure_{measure}"), percentile=percentile
-        ): [words.significant(each[f"{measure}_{percentile}_s"]) for each in figures]
-        for measure in ("ttft", "tpot", "latency")
-        for percentile in ("p50", "p90", "p99")
-    }
-    for name, key in (("completed", "completed"), ("goodput", "goodput")):
-        wanted[words.fill(f"own_{name}")] = [
-            words.per_second(each[f"{key}_requests_per_s"]) for each in figures
-        ]
-    wanted[words.fill("own_preemptions")] = [words.count(each["preemptions"]) for each in figures]
-    wanted[words.fill("own_binding")] = [words.fill(f"own_binding_{each}") for each in binding]
-    assert results(page) == wanted
-
-
 def ask_for_something_slow(page):
     """Fill in a server and a workload that are computed in some seconds."""
     page.select_option("#own-gpu", SLOW_GPU)
@@ -352,13 +285,6 @@ def test_a_small_server_is_computed_to_its_end(page):
     slider(page, "block_size").press("Home")
     expect(page.locator("#block-size-shown")).to_have_text(words.tokens(1))
     assert words.fill("unknown") not in page.text_content("#workshop")
-
-
-def saved(page, kind):
-    """The text of a file that a button saves."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name=f"Save as {kind}").click()
-    return download.value.path().read_text("utf-8")
 
 
 def test_a_trace_is_replayed_at_its_own_times(page, tmp_path):

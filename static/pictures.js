@@ -25,6 +25,7 @@
       return box;
     };
     const charts = new kvsim.Charts(inSvg(items), words);
+    const before = new Set(document.body.children);
     try {
       await charts.embed(place);
       charts.update(now.atlas, now.reading, now.known);
@@ -33,6 +34,10 @@
     } finally {
       charts.remove();
       desk.remove();
+      // Bokeh keeps a place for notifications for each document that there ever was.
+      for (const each of document.querySelectorAll("body > .bk-Notifications")) {
+        if (!before.has(each)) each.remove();
+      }
     }
   };
 

@@ -127,6 +127,7 @@
   /** Whether the page stands in a frame that keeps it from having an origin, as a sandbox does: then
       it may neither save files nor print. */
   kvsim.confined = function () {
+    if (window === window.parent) return false;
     try {
       return !window.sessionStorage;
     } catch {

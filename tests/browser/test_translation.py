@@ -13,8 +13,8 @@ from kvsim_app.settings import Settings, choices, values
 
 # Names of things; what is for machines; what a link says in any language.
 NO_PROSE = (
-    r"https?://\S+|file://\S+|kvsim\S*|Llama 3 8B|BF16|H100 SXM|A100 SXM 40 GB|vLLM|Mozilla.*|\w+=\S*"
-    r"|OPT-\w+|LLaMA-\w+|PNG|SVG|CSV|“[^”]*”|block, maxlen, rate, overhead, work, reserve"
+    r"https?://\S+|file://\S+|kvsim\S*|Llama 3 8B|BF16|H100 SXM|A100 SXM 40 GB|vLLM|Mozilla.*"
+    r"|\w+=\S*|OPT-\w+|LLaMA-\w+|PNG|SVG|CSV|“[^”]*”|block, maxlen, rate, overhead, work, reserve"
 )
 READ = """() => {
   const texts = [];

@@ -44,6 +44,7 @@ SCRIPTS = (
             "copying",
             "cards",
             "pictures",
+            "measured",
             "taking",
             "handout",
             "citing",

@@ -54,14 +54,14 @@
     const sizes = parts.map(sizeOf);
     const inner = Math.max(LEAST_WIDTH_PX, ...sizes.map(({ width }) => width));
     const width = Math.ceil(inner + 2 * MARGIN_PX);
-    const drawing = document.createElementNS(SVG, "svg");
+    const drawing = kvsim.svgElement("svg", {});
     const serif = getComputedStyle(document.documentElement).fontFamily;
     const canvases = [];
     let y = MARGIN_PX;
     const write = (text, size, colour) => {
       for (const line of broken(text, inner, `${size}px ${serif}`)) {
         y += Math.round(size * 1.3);
-        drawing.append(element("text", { x: MARGIN_PX, y, "font-size": size, fill: kvsim.colour(colour) }, line));
+        drawing.append(kvsim.svgElement("text", { x: MARGIN_PX, y, "font-size": size, fill: kvsim.colour(colour) }, line));
       }
     };
     write(title, HEADING_PX, "ink");
@@ -79,7 +79,7 @@
     });
     for (const sentence of sentences) write(sentence, TEXT_PX, "ink");
     const height = Math.ceil(y + MARGIN_PX);
-    drawing.prepend(element("rect", { width, height, fill: kvsim.colour("paper") }));
+    drawing.prepend(kvsim.svgElement("rect", { width, height, fill: kvsim.colour("paper") }));
     const attributes = { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": serif };
     for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
     return { text: new XMLSerializer().serializeToString(drawing), width, height, canvases };
@@ -91,12 +91,13 @@
     return { width, height };
   }
 
-  function element(name, attributes, text = "") {
+  /** An element of an SVG drawing. */
+  kvsim.svgElement = function (name, attributes, text = "") {
     const made = document.createElementNS(SVG, name);
     for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
     made.textContent = text;
     return made;
-  }
+  };
 
   /** A text in lines that are no wider than so many pixels. */
   function broken(text, width, font) {

@@ -34,6 +34,7 @@
 
     /** A file's name, without its ending: the figure and the value of every control. */
     name(figure) {
+      if (figure === "measured") return "kvsim-measured"; // the paper's settings, and no others
       const parts = this.settings().map(([key, value]) => `${key}-${value}`);
       if (figure === "cache") parts.push(`t-${this.stage.player.time.toFixed(1)}`);
       return [`kvsim-${figure}`, ...parts].join("_");
@@ -60,6 +61,13 @@
         .map((control) => `${control.label}: ${control.shown[this.controls.index(control.name)]}`)
         .join("; ");
       const { seed } = now.known;
+      if (figure === "measured") {
+        return {
+          title: heading("#measured-heading"),
+          parts: [{ svg: kvsim.measuredAsSvg() }],
+          sentences: [heading(".measured-intro"), `kvsim ${this.version}`],
+        };
+      }
       const from = this.words.fill("take_settings", { settings, version: this.version, seed });
       if (figure === "cache") {
         return {
@@ -82,12 +90,13 @@
     /** A figure's numbers, unrounded; lines that begin with # say what they are of. */
     csv(figure) {
       const { known } = this.now();
-      const settings = this.settings().map(([key, value]) => `${key}=${value}`);
-      const about = [
-        `Running Out of Cache, kvsim ${this.version}, seed ${known.seed}`,
-        `settings: ${settings.join(" ")}`,
-        `link: ${this.address()}`,
-      ];
+      const about = [`Running Out of Cache, kvsim ${this.version}, seed ${known.seed}`];
+      if (figure === "measured") {
+        about.push(document.querySelector(".measured-intro").textContent);
+      } else {
+        const settings = this.settings().map(([key, value]) => `${key}=${value}`);
+        about.push(`settings: ${settings.join(" ")}`, `link: ${this.address()}`);
+      }
       if (figure === "cache") about.push(`time_s: ${this.stage.player.time.toFixed(1)}`);
       const rows = this[`${figure}Rows`](this.now());
       return [...about.map((line) => `# ${line}`), ...rows.map((row) => row.join(","))].join("\n") + "\n";
@@ -110,6 +119,10 @@
           ...KINDS.flatMap((kind) => [...reading[kind].curve[index], reading[kind].sustained]),
         ]),
       ];
+    }
+
+    measuredRows() {
+      return kvsim.measuredRows(this.words.templates.decimal_mark);
     }
 
     cacheRows({ reading }) {

@@ -48,7 +48,7 @@ def taken(page, figure, kind):
     with page.expect_download() as download:
         page.locator(f"[data-take={figure}][data-kind={kind}]").click()
     file = download.value.suggested_filename
-    notice = page.locator(f"#{figure}-figure .take-said")
+    notice = page.locator(f".take:has([data-take={figure}]) + .take-said")
     expect(notice).to_have_text(words.fill("take_saved", file=file))
     return file, download.value.path().read_bytes()
 
@@ -176,6 +176,30 @@ def test_drawings_in_svg_are_whole(page, figure):
     # Nothing in it is asked of anybody.
     assert b"href" not in content
     assert b"<image" not in content
+
+
+def test_the_papers_figure_can_be_taken_too(page):
+    """Its numbers are the table's, its drawing has a bar for each of them."""
+    paper = load_results().paper.figures
+    figures = [*paper["figure_2"], paper["first_fit"]]
+    file, content = taken(page, "measured", "csv")
+    assert file == "kvsim-measured.csv"
+    comments, rows = table(content)
+    assert version("kvsim") in comments[0]
+    simulated = {row["system"]: row for row in rows if row["source"] == "simulated"}
+    assert simulated.keys() == {row["system"] for row in figures}
+    for row in figures:
+        for part in ("token_states", "reserved", "internal", "rest"):
+            written = float(simulated[row["system"]][f"{part}_percent"])
+            assert written == pytest.approx(row[part], abs=0.051)
+        assert float(simulated[row["system"]]["mean_batch"]) == pytest.approx(
+            row["batch"], abs=0.01
+        )
+    drawing = ET.fromstring(taken(page, "measured", "svg")[1])
+    texts = {"".join(text.itertext()) for text in drawing.iter(f"{SVG}text")}
+    assert {row["token_states_percent"] for row in rows} <= texts
+    assert {row["mean_batch"] for row in rows} <= texts
+    assert taken(page, "measured", "png")[1].startswith(b"\x89PNG")
 
 
 def test_making_a_picture_leaves_nothing_behind(page):

@@ -1,8 +1,12 @@
 """Word files of further languages: what is wrong with one is said in a sentence."""
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_up_language import NAME, made_up_language
 from made_up_language import words as made_up_words
 from page_text import Page
@@ -106,3 +110,22 @@ def test_a_field_that_the_page_does_not_fill_is_named(tmp_path, text):
     said = refused(tmp_path, json.dumps({**made_up_words(), "tokens": text}))
     assert "'tokens'" in said
     assert "count" in said
+
+
+SENTENCES = ("tokens", "band", "card_do", "part_free")
+
+
+@given(st.sampled_from(SENTENCES), st.text("{}!:.[]0 acountlwmves"))
+def test_a_sentence_that_is_taken_can_be_filled_in(key, text):
+    """Whatever stands in a word file is refused, or works."""
+    with TemporaryDirectory() as folder:
+        content = json.dumps({**made_up_words(), key: text})
+        (Path(folder) / f"words.{NAME}.json").write_text(content, "utf-8")
+        try:
+            language = load_language(NAME, Path(folder))
+        except WordsError:
+            assert "{" in text or "}" in text
+            return
+    with speaking(language):
+        known = dict.fromkeys(("count", "low", "high", "moves", "share"), "x")
+        assert "{" not in words.fill(key, **known)

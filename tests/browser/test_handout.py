@@ -49,7 +49,7 @@ def handout(page, **options):
 
 
 @pytest.mark.parametrize(
-    ("paper", "position"), zip(("A4", "Letter", "Letter"), POSITIONS, strict=True)
+    ("paper", "position"), [*zip(("A4", "Letter", "Letter"), POSITIONS, strict=True)]
 )
 def test_the_handout_has_two_pages_with_the_present_numbers(page, paper, position):
     page.locator("#reset").click()

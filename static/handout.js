@@ -8,7 +8,7 @@
     const root = document.documentElement;
     const line = document.getElementById("handout-link");
     addEventListener("beforeprint", () => {
-      line.textContent = words.fill("handout_link", { address: address() });
+      line.textContent = address() && words.fill("handout_link", { address: address() });
     });
     addEventListener("afterprint", () => root.classList.remove("handout"));
     document.getElementById("print-handout").addEventListener("click", () => {

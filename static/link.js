@@ -95,6 +95,11 @@
       return `${address}?${query}`;
     }
 
+    /** Whether the page has an address at all: what a frame holds as text has none. */
+    get addressed() {
+      return location.protocol !== "about:";
+    }
+
     /** Show a position's address without adding to the reader's history. */
     show(position) {
       try {

@@ -92,7 +92,7 @@
       return document.getElementById("embed-line").textContent;
     });
     const now = () => shown;
-    const address = () => link.write(controls.position);
+    const address = () => (link.addressed ? link.write(controls.position) : "");
     const { version, charts: items } = page;
     const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
     kvsim.offerHandout(words, say, address);

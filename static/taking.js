@@ -6,8 +6,8 @@
   const TYPES = { png: "image/png", svg: "image/svg+xml", csv: "text/csv" };
 
   kvsim.Taking = class {
-    /** `now` returns {atlas, reading, known} of what is shown, `address` a link to it; `items` are
-        the charts as Bokeh's json_item. */
+    /** `now` returns {atlas, reading, known} of what is shown, `address` a link to it, empty if there
+        is none; `items` are the charts as Bokeh's json_item. */
     constructor({ now, address, items, controls, stage, words, version }) {
       Object.assign(this, { now, address, items, controls, stage, words, version });
       for (const button of document.querySelectorAll("[data-take]")) {
@@ -95,7 +95,8 @@
         about.push(document.querySelector(".measured-intro").textContent);
       } else {
         const settings = this.settings().map(([key, value]) => `${key}=${value}`);
-        about.push(`settings: ${settings.join(" ")}`, `link: ${this.address()}`);
+        about.push(`settings: ${settings.join(" ")}`);
+        if (this.address()) about.push(`link: ${this.address()}`);
       }
       if (figure === "cache") about.push(`time_s: ${this.stage.player.time.toFixed(1)}`);
       const rows = this[`${figure}Rows`](this.now());

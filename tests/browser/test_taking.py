@@ -237,7 +237,8 @@ def test_a_sandboxed_frame_offers_what_it_may_not_save(visits):
         assert shown.count() == 1
         expect(notice).to_contain_text("This frame does not let the page save files")
         if kind == "csv":
-            _, rows = table(shown.input_value().encode())
+            comments, rows = table(shown.input_value().encode())
+            assert not any("about:" in comment for comment in comments), "it has no address"
             assert len(rows) == len(values("rate"))
         else:
             expect(shown).to_have_js_property("complete", True)

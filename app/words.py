@@ -1,26 +1,28 @@
 """The page's live words: numbers with their units, and the sentences that follow the controls.
 
-The sentences stand in static/words.en.json. static/words.js fills them in while a reader drags;
-this module does the same for the text that is there before any script, and tests hold the two
-against each other.
+The sentences stand in static/words.en.json (see languages.py). static/words.js fills them in while
+a reader drags; this module does the same for the text that is there before any script, and tests
+hold the two against each other.
 """
 
-import json
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from .paths import STATIC
+from .languages import ENGLISH, spoken
 from .reading import Reading, Side
+from .settings import choices
 
-TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf-8"))
+TEMPLATES = ENGLISH
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 
 def fixed(number: float, decimals: int) -> str:
     """Write so many decimals; halves are rounded up, as JavaScript's ``toFixed`` does."""
     rounded = Decimal(number).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    return f"{rounded:,f}".replace(",", _THIN_SPACE)
+    whole, _, rest = f"{rounded:,f}".partition(".")
+    whole = whole.replace(",", _THIN_SPACE)
+    return whole + spoken()["decimal_mark"] + rest if rest else whole
 
 
 def count(number: float) -> str:
@@ -60,9 +62,19 @@ def seconds(number: float) -> str:
     return fill("second", count=significant(number))
 
 
+def shown(name: str, value: Any) -> str:
+    """Write the value of a control, as it stands beside it."""
+    choice = dict(choices())[name]
+    if choice.kind == "select":
+        return fill(f"{name}_{value}")
+    if choice.kind == "switch":
+        return fill("on" if value else "off")
+    return tokens(value) if choice.unit == "tokens" else rate(value)
+
+
 def fill(template: str, **fields: object) -> str:
     """Fill in a sentence of the word file."""
-    return TEMPLATES[template].format(**fields)
+    return spoken()[template].format(**fields)
 
 
 def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:

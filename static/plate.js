@@ -30,6 +30,9 @@
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
     const embedAddress = document.querySelector("[data-address]");
     const live = document.querySelectorAll("[data-live]");
+    const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
+    const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
+    let shown; // {atlas, reading, known} of what stands on the page
 
     let pending = 0;
     let linkTimer = 0;
@@ -37,10 +40,12 @@
       pending = 0;
       const reading = atlases.current.reading(controls.settings);
       const known = words.of(reading);
+      shown = { atlas: atlases.current, reading, known };
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       stage.update(reading, known);
+      cards.update(atlases.current, reading);
       kvsim.fillTtftTable(reading, words, rates);
       embedAddress.textContent = link.write(controls.position);
     }
@@ -86,6 +91,14 @@
     kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
       return document.getElementById("embed-line").textContent;
     });
+    const now = () => shown;
+    const address = () => (link.addressed ? link.write(controls.position) : "");
+    const { version, charts: items } = page;
+    const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
+    kvsim.offerHandout(words, say, address);
+    kvsim.offerCitations(words);
+    kvsim.offerReport({ words, version, now, address, settings: () => taking.settings() });
+    link.follow(document.getElementById("workshop"));
     document.documentElement.dataset.ready = "";
 
     // The films come last: everything else works without them.

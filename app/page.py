@@ -20,6 +20,8 @@ from .reading import read
 from .results import Results
 from .settings import Choice, Settings, choices
 
+# The picture of a link to the page, and its size in pixels; tests/picture.py makes it.
+CARD = {"address": "assets/card.png", "width": 1200, "height": 630}
 YEAR = "2026"  # of this version, for the citation
 
 
@@ -63,12 +65,18 @@ def render(
     styles: str,
     scripts: str,
     files: Mapping[str, Any],
+    head_script: str,
     start: Settings | None = None,
+    view: str = "",
+    policy: str = "",
+    public_url: str = "",
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    ``files`` are the addresses of the atlases and of the films. The page opens at the settings
-    ``start``, or at the plate's own.
+    ``files`` are the addresses of the atlases and of the films, ``head_script`` is run before
+    anything is painted. The page opens at the settings ``start``, or at the plate's own, in a
+    ``view`` of its own (see static/view.js), under a content security ``policy`` beside those that
+    it is sent with, and knows the ``public_url`` that it has, if any.
     """
     start = start or Settings()
     atlas = results.atlases[Settings().workload]
@@ -95,6 +103,11 @@ def render(
         constant=constants | {"version": version("kvsim"), "year": YEAR},
         paper=paper_figure.described(results.paper),
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
+        view=view,
+        policy=policy,
+        public_url=public_url,
+        card=CARD,
+        head_script=Markup(head_script),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(
             Markup(_json_in_html(data)), Markup(scripts)

@@ -9,7 +9,7 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
-from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
+from .assets import FILM_ADDRESS, PICTURES, SCRIPTS, STYLES, linked_page, linked_policy
 from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
@@ -19,10 +19,12 @@ _CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".bin": "application/octet-stream",
+    ".png": "image/png",
 }
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
 
 
-def prepare() -> dict[str, Asset]:
+def prepare(public_url: str = "") -> dict[str, Asset]:
     """Render and compress the page and its files, by path.
 
     Raises ``ResultsError`` if files are missing, damaged, or from other model code.
@@ -34,24 +36,33 @@ def prepare() -> dict[str, Asset]:
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset
-    page = linked_page(results, addresses)
-    return {"": Asset("text/html; charset=utf-8", page.encode())} | assets
+    for path in PICTURES:
+        # By a lasting name, for other people's pages.
+        assets[f"assets/{path.name}"] = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
+    page = linked_page(results, addresses, public_url).encode()
+    return {"": Asset("text/html; charset=utf-8", page, linked_policy())} | assets
 
 
-def server(port: int, address: str, origins: list[str]) -> Server:
+def server(port: int, address: str, origins: list[str], public_url: str = "") -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
-    ``origins`` are further hosts from whose pages a session may be opened. Raises ``ResultsError``
-    (see :func:`prepare`), and ``OSError`` if the port cannot be had.
+    ``origins`` are further hosts from whose pages a session may be opened, and ``public_url`` is
+    where all the world finds the page. Raises ``ResultsError`` (see :func:`prepare`), and
+    ``OSError`` if the port cannot be had.
     """
-    assets = prepare()
-    return pn.io.server.get_server(
+    assets = prepare(public_url)
+    serving = pn.io.server.get_server(
         {"panel": Plate},
         port=port,
         address=address,
-        websocket_origin=[f"localhost:{port}", f"127.0.0.1:{port}", *origins] if origins else None,
+        websocket_origin=origins or None,
         extra_patterns=[
             (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
         ],
     )
+    # Its own pages may open sessions as well. Which port was had is known only now, and Bokeh has
+    # no other way to say it: a port that is looked for, freed and then asked for may be gone.
+    own = {"localhost", "127.0.0.1", *([] if address in EVERY_ADDRESS else [address])}
+    serving._tornado.websocket_origins.update(f"{host}:{serving.port}" for host in own)
+    return serving

@@ -100,9 +100,9 @@ def test_the_skip_links_lead_past_the_workshop(page):
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash === '#reading'")
+    page.wait_for_function("() => location.hash === '#reading'")
     page.wait_for_function(
-        "Math.abs(document.getElementById('reading').getBoundingClientRect().top) < 40"
+        "() => Math.abs(document.getElementById('reading').getBoundingClientRect().top) < 40"
     )
 
 

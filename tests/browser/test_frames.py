@@ -53,7 +53,7 @@ def test_the_page_works_in_a_frame(visits, sandbox):
         with held(page, *thumb(plate, "block_size", 16)):
             page.mouse.move(*thumb(plate, "block_size", 64), steps=3)
             wait_for_words(plate, rate=12, block_size=64)
-        plate.wait_for_function("location.search.includes('block=64')")
+        plate.wait_for_function("() => location.search.includes('block=64')")
         for chart in ("capacity-chart", "ttft-chart", "cache-contiguous", "cache-paged"):
             assert plate.evaluate("id => looking.colours(id)", chart) > 3
         # Neither the address nor the history of the page around it is touched.

@@ -29,20 +29,37 @@ def read(text: str, parts: Collection[str]) -> Link:
 
     Raises ``ValueError`` with a sentence about the first thing in it that is not offered.
     """
-    pairs = parse_qsl(query_of(text), keep_blank_values=True, errors="replace")
-    given = dict(pairs)
-    if len(given) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"{repeated[:_MOST_CHARACTERS]!r} stands there twice: give it once.")
-    view = {key: given.pop(key).strip() for key in VIEW_KEYS if key in given}
+    given = _pairs(text)
+    view = {key: given.pop(key) for key in VIEW_KEYS if key in given}
     return Link(settings(given, VIEW_KEYS), _checked(view, parts))
 
 
-def query_of(text: str) -> str:
-    """Return the query of a link; a text without ``?`` is one already."""
+def read_view(text: str, parts: Collection[str]) -> str:
+    """Read the query of a link that holds a view and no settings; return it as a link says it.
+
+    Raises ``ValueError`` like :func:`read`.
+    """
+    given = _pairs(text)
+    for key in given:
+        if key not in VIEW_KEYS:
+            raise ValueError(f"{_short(key)} is no view: there are {', '.join(VIEW_KEYS)}.")
+    return Link(Settings(), _checked(given, parts)).view_query
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Return the keys of a link and their values; a text without ``?`` is a query already."""
     text = text.strip()
-    return urlsplit(text).query if "?" in text else text
+    try:
+        query = urlsplit(text).query if "?" in text else text
+        pairs = parse_qsl(query, keep_blank_values=True, errors="replace")
+    except ValueError as error:
+        raise ValueError(f"{_short(text)} cannot be read as a link ({error}).") from error
+    given = {key: value.strip() for key, value in pairs}
+    if len(given) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"{_short(repeated)} stands in the link twice: give it once.")
+    return given
 
 
 def settings(given: Mapping[str, str], further: Collection[str] = ()) -> Settings:
@@ -54,7 +71,7 @@ def settings(given: Mapping[str, str], further: Collection[str] = ()) -> Setting
     for key in given:
         if key not in known:
             allowed = ", ".join([*known, *further])
-            raise ValueError(f"{key[:_MOST_CHARACTERS]!r} is no setting: there are {allowed}.")
+            raise ValueError(f"{_short(key)} is no setting: there are {allowed}.")
     return Settings(
         **{
             name: _value(choice, given[choice.key])
@@ -88,4 +105,8 @@ def _checked(view: dict[str, str], parts: Collection[str]) -> dict[str, str]:
 
 
 def _refusal(key: str, value: str, allowed: str) -> ValueError:
-    return ValueError(f"{key} is {value[:_MOST_CHARACTERS]!r}: it can be {allowed}.")
+    return ValueError(f"{key} is {_short(value)}: it can be {allowed}.")
+
+
+def _short(text: str) -> str:
+    return repr(text[:_MOST_CHARACTERS])

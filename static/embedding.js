@@ -4,7 +4,7 @@
 
   kvsim.Embedding = class {
     /** Offers the page's parts and controls to choose from, and keeps the line up to date. */
-    constructor(link, view) {
+    constructor(link, view, words) {
       this.link = link;
       this.address = document.querySelector("[data-address]");
       this.line = document.getElementById("embed-line");
@@ -12,7 +12,8 @@
       this.whole = document.getElementById("whole-plate");
       const parts = [...view.parts].filter(([, part]) => !("reading" in part.dataset));
       this.parts = offer("embed-parts", parts.map(([name, part]) => [name, labelOf(part)]));
-      const controls = view.controls.table.map(({ key, label }) => [key, label]);
+      const without = (label) => words.fill("embed_without", { label: label.toLowerCase() });
+      const controls = view.controls.table.map(({ key, label }) => [key, without(label)]);
       this.hidden = offer("embed-hidden", controls);
       const choices = document.getElementById("embed-choices");
       choices.addEventListener("change", () => this.show(this.position));

@@ -32,7 +32,7 @@
     const marker = new kvsim.Marker(charts, controls, rates, view.hidden.has("rate"));
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
-    const embedding = new kvsim.Embedding(link, view);
+    const embedding = new kvsim.Embedding(link, view, words);
     const live = document.querySelectorAll("[data-live]");
 
     let pending = 0;

@@ -8,6 +8,7 @@ from bokeh.util.paths import bokehjs_path
 
 from . import policy
 from .page import render
+from .parts import parts_of
 from .paths import STATIC
 from .results import ATLASES, FILMS, Results
 from .settings import Settings
@@ -109,6 +110,11 @@ def inlined_page(results: Results, start: Settings, view: str = "") -> str:
         head_script=head_script(),
         policy=policy.inlined([head_script(), library, *own]),
     )
+
+
+def parts(results: Results) -> list[str]:
+    """Return the names of the page's parts, which a link can show alone."""
+    return parts_of(render(results, styles="", scripts="", files={}, head_script=""))
 
 
 def head_script() -> str:

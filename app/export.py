@@ -3,11 +3,9 @@
 from pathlib import Path
 
 from . import link
-from .assets import inlined_page
+from .assets import inlined_page, parts
 from .container import write_whole
-from .parts import parts_of
 from .results import load_results
-from .settings import Settings
 
 
 def export(path: Path, asked: str) -> int:
@@ -18,7 +16,7 @@ def export(path: Path, asked: str) -> int:
     cannot be made, and ``OSError`` if the file cannot be written; an older one then stays.
     """
     results = load_results()
-    found = link.read(asked, parts_of(inlined_page(results, Settings())) if asked else ())
+    found = link.read(asked, parts(results))
     page = inlined_page(results, found.settings, found.view_query).encode()
     write_whole(path, page)
     return len(page)

@@ -7,8 +7,7 @@ import panel as pn
 import param
 
 from . import link
-from .assets import inlined_page
-from .parts import parts_of
+from .assets import inlined_page, parts
 from .results import load_results
 from .settings import NAMES, Settings
 
@@ -43,9 +42,7 @@ class Plate(Settings, pn.viewable.Viewer):
     def _frame(self, height: str) -> str:
         start = Settings(**{name: getattr(self, name) for name in NAMES})
         results = load_results()
-        page = inlined_page(results, start)
-        if self.view:
-            page = inlined_page(results, start, link.read_view(self.view, parts_of(page)))
+        page = inlined_page(results, start, link.read_view(self.view, parts(results)))
         return (
             f'<iframe title="Running Out of Cache" srcdoc="{escape(page, quote=True)}" '
             f'style="width: 100%; height: {height}; border: 0"></iframe>'

@@ -29,8 +29,13 @@ def bare(browser, plate):
 
 
 ATTEMPTS = {
-    "an evaluated text": ("() => { try { eval('1'); } catch {} }", "script-src"),
-    "a function from a text": ("() => { try { new Function('1')(); } catch {} }", "script-src"),
+    # Later: what a debugger calls may evaluate for as long as the call lasts.
+    "an evaluated text": ("() => { setTimeout(() => eval('window.ran = 1')); }", "script-src"),
+    "a function from a text": (
+        "() => { setTimeout(() => new Function('window.ran = 1')()); }",
+        "script-src",
+    ),
+    "a text as a timer": ("() => { setTimeout('window.ran = 1'); }", "script-src"),
     "a script put in": (
         """() => {
           const script = document.createElement("script");

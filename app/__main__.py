@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from socket import gethostname
@@ -86,12 +87,13 @@ def _host(text: str) -> str:
 
 
 def _public_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no address of a page: give one such as https://example.org/cache/"
-        )
-    return text if text.endswith("/") else f"{text}/"
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        if parts.scheme in ("http", "https") and parts.hostname and not parts.query:
+            return f"{text.partition('#')[0].rstrip('/')}/"
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no address of a page: give one such as https://example.org/cache/"
+    )
 
 
 def _serve(port: int, address: str, origins: list[str], public_url: str) -> int:

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from browser.hands import put
 from browser.hosting import host, lesson
 from kvsim_app.paths import TEMPLATES
 
+README = Path(__file__).parents[2] / "README.md"
 SNIPPET = (TEMPLATES / "host-snippet.html").read_text("utf-8")
 # Of an iframe, Canvas keeps these in whatever a teacher writes (canvas_sanitize.rb); Moodle keeps
 # all that a teacher writes into a page or an activity's description.
@@ -76,6 +78,7 @@ def test_the_button_copies_it(author):
 def test_the_page_shows_the_script_that_is_tested_here(author):
     assert author.text_content("#host-snippet").strip() == SNIPPET.strip()
     assert len(SNIPPET.strip().splitlines()) <= 15
+    assert SNIPPET.strip() in README.read_text("utf-8")
 
 
 def test_the_frame_becomes_as_high_as_the_plate(visits, author):

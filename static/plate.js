@@ -81,7 +81,7 @@
 
     document.getElementById("reset").addEventListener("click", () => {
       controls.move(view.movable(controls.defaults));
-      say(words.fill("reset_done", {}));
+      say(words.fill(view.hidden.size ? "reset_shown" : "reset_done", {}));
     });
     kvsim.copyOnClick("copy-link", notice, words, kvsim.isFramed ? "framed" : "link", () => {
       link.show(controls.position);

@@ -1,11 +1,14 @@
-"""The command line: ``kvsim serve``, ``kvsim atlas``, and the commands of the simulation."""
+"""The command line: ``kvsim serve``, ``export``, ``atlas``, and the commands of the simulation."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from socket import gethostname
+from urllib.parse import urlsplit
 
 from kvsim.command import add_commands, add_workers, whole
 
@@ -33,11 +36,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve.add_argument(
         "--allow-origin",
         action="append",
+        type=_host,
         default=[],
         metavar="HOST",
         help="a host from whose pages /panel may be reached, as host or host:port; repeatable",
     )
-    serve.set_defaults(run=lambda given: _serve(given.port, given.address, given.allow_origin))
+    serve.add_argument(
+        "--public-url",
+        type=_public_url,
+        metavar="URL",
+        help="where all the world finds the page; links to it then bring a picture",
+    )
+    serve.set_defaults(
+        run=lambda given: _serve(
+            given.port, given.address, given.allow_origin, given.public_url or ""
+        )
+    )
+
+    export = commands.add_parser("export", help="write the page into one file that works offline")
+    export.add_argument("file", type=Path, metavar="FILE", help="such as plate.html")
+    export.add_argument(
+        "--settings",
+        default="",
+        metavar="LINK",
+        help="what to open with: a link that the page has copied, or its query, such as "
+        "'block=64&rate=30&embed=1&theme=dark'",
+    )
+    export.add_argument("--force", action="store_true", help="write over a file that is there")
+    export.set_defaults(run=lambda given: _export(given.file, given.settings, given.force))
 
     atlas = commands.add_parser("atlas", help="simulate every position of the sliders again")
     atlas.add_argument(
@@ -52,13 +78,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _serve(port: int, address: str, origins: list[str]) -> int:
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no host: give one such as course.example.org or localhost:8000"
+        )
+    return text
+
+
+def _public_url(text: str) -> str:
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        if parts.scheme in ("http", "https") and parts.hostname and not parts.query:
+            return f"{text.partition('#')[0].rstrip('/')}/"
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no address of a page: give one such as https://example.org/cache/"
+    )
+
+
+def _serve(port: int, address: str, origins: list[str], public_url: str) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .container import ResultsError
-    from .serve import server
+    from .serve import EVERY_ADDRESS, server
 
     try:
-        serving = server(port, address, origins)
+        serving = server(port, address, origins, public_url)
     except ResultsError as error:
         return _fail(str(error))
     except OSError as error:
@@ -67,12 +111,28 @@ def _serve(port: int, address: str, origins: list[str]) -> int:
             "--port, or 0 for any that is free."
         )
     # Every address of the machine has no name of its own.
-    host = gethostname() if address in ("0.0.0.0", "::", "") else address
+    host = gethostname() if address in EVERY_ADDRESS else address
     print(f"The plate is at http://{host}:{serving.port}/ (stop with Ctrl-C).", flush=True)
     try:
         serving.run_until_shutdown()
     except KeyboardInterrupt:
         serving.stop()
+    return 0
+
+
+def _export(path: Path, asked: str, force: bool) -> int:
+    from .container import ResultsError
+    from .export import export
+
+    if path.exists() and not force:
+        return _fail(f"{path} is there already: name another file, or add --force to replace it.")
+    try:
+        size = export(path, asked)
+    except (ResultsError, ValueError) as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{path} cannot be written ({error.strerror}): name another place.")
+    print(f"{path}: {size:,} bytes, which open in any browser and ask nothing of any host")
     return 0
 
 

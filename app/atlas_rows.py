@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import BAND, PLATE_DURATION_S
+from kvsim.curve import BAND, PLATE_DURATION_S, SATURATED_REQUESTS
 from kvsim.limits import binding_limits, doubled
 
 from .allocations import SERVER
@@ -86,7 +86,13 @@ def compute_row(
         kvsim.sustained_rate(SERVER, allocation, lengths, replications=replications),
         capacity,
         tuple(
-            kvsim.sustained_rate(server, allocation, lengths, replications=FEW_REPLICATIONS)
+            kvsim.sustained_rate(
+                server,
+                allocation,
+                lengths,
+                replications=FEW_REPLICATIONS,
+                requests=2 * SATURATED_REQUESTS,  # twice the cache takes twice as many
+            )
             for server in doubled(SERVER).values()
         ),
         binding_limits(

@@ -5,19 +5,22 @@ import gzip
 import hashlib
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qs
 
 from tornado.web import RequestHandler
 
+from . import link
 from .films import make_films, to_bytes
-from .settings import Choice, choices
+from .settings import NAMES
 
 
 class Asset:
     """A file as it is sent: its type, its bytes plain and compressed, and a tag of its content."""
 
-    def __init__(self, content_type: str, body: bytes) -> None:
+    def __init__(self, content_type: str, body: bytes, policy: str = "") -> None:
         self.content_type = content_type
         self.body = body
+        self.policy = policy  # content security policy, for a page
         self.zipped = gzip.compress(body, 9, mtime=0)
         self.tag = hashlib.sha256(body).hexdigest()[:16]
 
@@ -45,6 +48,8 @@ class AssetHandler(RequestHandler):
         # A page in a sandboxed frame has no origin; what is here is for everybody.
         self.set_header("Access-Control-Allow-Origin", "*")
         self.set_header("Etag", f'"{asset.tag}"')
+        if asset.policy:
+            self.set_header("Content-Security-Policy", asset.policy)
         if self.check_etag_header():
             self.set_status(304)
             self.finish()
@@ -65,8 +70,10 @@ class FilmHandler(RequestHandler):
     async def get(self) -> None:
         """Send them in the form of the kept ones, or say what is wrong with the settings."""
         try:
-            self._refuse_unknown()
-            chosen = tuple((name, self._value(choice)) for name, choice in choices())
+            # What is no UTF-8 is no value either, and is said to be none.
+            given = parse_qs(self.request.query, keep_blank_values=True, errors="replace")
+            settings = link.settings({key: values[0] for key, values in given.items()})
+            chosen = tuple((name, getattr(settings, name)) for name in NAMES)
         except ValueError as error:
             self.set_status(400)
             self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -77,20 +84,6 @@ class FilmHandler(RequestHandler):
         self.set_header("Cache-Control", "max-age=3600")
         self.set_header("Access-Control-Allow-Origin", "*")
         self.finish(films)
-
-    def _refuse_unknown(self) -> None:
-        known = [choice.key for _, choice in choices()]
-        for key in self.request.query_arguments:
-            if key not in known:
-                raise ValueError(f"{key[:40]!r} is no setting: there are {', '.join(known)}.")
-
-    def _value(self, choice: Choice) -> Any:
-        given = self.request.query_arguments.get(choice.key)
-        text = given[0].decode(errors="replace") if given else choice.spell(choice.default)
-        for value in choice.objects:
-            if text == choice.spell(value):
-                return value
-        raise ValueError(f"{choice.key} is {text[:40]!r}: it can be {choice.allowed}.")
 
 
 @lru_cache(maxsize=256)

@@ -22,6 +22,8 @@ from .reading import Reading, read
 from .results import Results
 from .settings import NAMES, Settings, choices
 
+# The picture of a link to the page, and its size in pixels; tests/picture.py makes it.
+CARD = {"address": "assets/card.png", "width": 1200, "height": 630}
 YEAR = "2026"  # of this version, for the citation
 
 
@@ -57,15 +59,21 @@ def render(
     styles: str,
     scripts: str,
     files: Mapping[str, Any],
+    head_script: str,
     start: Settings | None = None,
     language: Language = PLATES_OWN,
     teacher: str = "",
+    view: str = "",
+    policy: str = "",
+    public_url: str = "",
 ) -> str:
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
-    ``files`` are the addresses of the atlases and of the films. The page opens at the settings
-    ``start``, or at the plate's own. ``teacher`` is the address of the teacher's page; without one
-    the page holds what that would say.
+    ``files`` are the addresses of the atlases and of the films, ``head_script`` is run before
+    anything is painted. The page opens at the settings ``start``, or at the plate's own, in a
+    ``view`` of its own (see static/view.js), under a content security ``policy`` beside those that
+    it is sent with, and knows the ``public_url`` that it has, if any. ``teacher`` is the address of
+    the teacher's page; without one the page holds what that would say.
     """
     start = start or Settings()
     atlas = results.atlases[Settings().workload]
@@ -94,6 +102,11 @@ def render(
                 live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
                 teacher=teacher,
                 home="",
+                view=view,
+                policy=policy,
+                public_url=public_url,
+                card=CARD,
+                head_script=Markup(head_script),
                 styles=Markup(styles),
                 scripts=Markup(
                     '<script type="application/json" id="plate-data">{}</script>\n{}'

@@ -10,7 +10,16 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
-from .assets import FILM_ADDRESS, SCRIPTS, STYLES, TEACHER, linked_page, teachers_page
+from .assets import (
+    FILM_ADDRESS,
+    PICTURES,
+    SCRIPTS,
+    STYLES,
+    TEACHER,
+    linked_page,
+    linked_policy,
+    teachers_page,
+)
 from .handlers import Asset, AssetHandler, FilmHandler
 from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
@@ -21,10 +30,12 @@ _CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".bin": "application/octet-stream",
+    ".png": "image/png",
 }
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
 
 
-def prepare() -> dict[str, Asset]:
+def prepare(public_url: str = "") -> dict[str, Asset]:
     """Render and compress the page, the teacher's page, and their files, by path.
 
     The plate's own language is at "" and "teacher", another one, xx, at "xx" and "xx-teacher".
@@ -37,33 +48,42 @@ def prepare() -> dict[str, Asset]:
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset
+    for path in PICTURES:
+        # By a lasting name, for other people's pages.
+        assets[f"assets/{path.name}"] = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
     for language in map(load_language, language_names()):
         # Beside each other, so that all find their files at the same addresses.
         own = language is PLATES_OWN
         home, teacher = ("", TEACHER) if own else (language.name, f"{language.name}-{TEACHER}")
         for where, page in (
-            (home, linked_page(results, addresses, language, teacher)),
+            (home, linked_page(results, addresses, language, teacher, public_url)),
             (teacher, teachers_page(results, addresses, language, home or "./")),
         ):
-            assets[where] = Asset("text/html; charset=utf-8", page.encode())
+            assets[where] = Asset("text/html; charset=utf-8", page.encode(), linked_policy())
     return assets
 
 
-def server(port: int, address: str, origins: list[str]) -> Server:
+def server(port: int, address: str, origins: list[str], public_url: str = "") -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
-    ``origins`` are further hosts from whose pages a session may be opened. Raises ``ResultsError``
-    (see :func:`prepare`), and ``OSError`` if the port cannot be had.
+    ``origins`` are further hosts from whose pages a session may be opened, and ``public_url`` is
+    where all the world finds the page. Raises ``ResultsError`` (see :func:`prepare`), and
+    ``OSError`` if the port cannot be had.
     """
-    assets = prepare()
+    assets = prepare(public_url)
     paths = "|".join(re.escape(path) for path in assets if not path.startswith("assets/"))
-    return pn.io.server.get_server(
+    serving = pn.io.server.get_server(
         {"panel": Plate},
         port=port,
         address=address,
-        websocket_origin=[f"localhost:{port}", f"127.0.0.1:{port}", *origins] if origins else None,
+        websocket_origin=origins or None,
         extra_patterns=[
             (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
         ],
     )
+    # Its own pages may open sessions as well. Which port was had is known only now, and Bokeh has
+    # no other way to say it: a port that is looked for, freed and then asked for may be gone.
+    own = {"localhost", "127.0.0.1", *([] if address in EVERY_ADDRESS else [address])}
+    serving._tornado.websocket_origins.update(f"{host}:{serving.port}" for host in own)
+    return serving

@@ -6,36 +6,39 @@
   const TRACKING = /^(utm_\w+|fbclid|gclid)$/; // put there by others, and no business of ours
   const MOST_NOTICES = 4;
   const MOST_CHARACTERS = 40;
+  const FILE = "plate.html"; // what README has the offline file called
 
-  const shortened = (text) =>
+  /** A text that somebody gave, as far as it is worth repeating. */
+  kvsim.shortened = (text) =>
     text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
   kvsim.Link = class {
-    constructor(controls, words) {
+    constructor(controls, words, view) {
       this.controls = controls;
       this.words = words;
+      this.view = view;
     }
 
     /** Read an address: the position of each valid key, and a sentence about each other one. */
     read(search) {
       const given = new URLSearchParams(search);
       const position = {};
-      const notices = [];
+      const notices = [...this.view.notices];
       for (const key of new Set(given.keys())) {
-        if (TRACKING.test(key)) continue;
+        if (TRACKING.test(key) || kvsim.View.KEYS.includes(key)) continue;
         const control = this.controls.table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
           notices.push(
             this.words.fill(sentence, {
-              key: shortened(key),
-              value: shortened(values[0]),
+              key: kvsim.shortened(key),
+              value: kvsim.shortened(values[0]),
               ...fields,
             }),
           );
         if (!control) {
-          const keys = this.controls.table.map((each) => each.key).join(", ");
-          say("link_unknown", { keys });
+          const keys = [...this.controls.table.map((each) => each.key), ...kvsim.View.KEYS];
+          say("link_unknown", { keys: keys.join(", ") });
           continue;
         }
         const text = values[0].trim();
@@ -61,15 +64,22 @@
       return { position, notices };
     }
 
-    /** The address of a position: this page's, with the settings and nothing else. */
-    write(position) {
+    /** The settings of a position as a query: those that differ from the defaults. */
+    settings(position) {
       const settings = new URLSearchParams();
       for (const control of this.controls.table) {
         const index = position[control.name];
         if (index !== control.default) settings.set(control.key, control.values[index]);
       }
+      return settings;
+    }
+
+    /** The address of a position: this page's, with the settings and the view, and nothing else. */
+    write(position) {
+      const query = this.settings(position);
+      this.view.write(query);
       const address = new URL(location.href);
-      address.search = settings;
+      address.search = query;
       return address.href;
     }
 
@@ -85,6 +95,16 @@
           workshop.focus({ preventScroll: true });
         });
       }
+    }
+
+    /** This page with another query. A page without a server has no address that others could use:
+        it is named as a file that stands beside theirs. */
+    elsewhere(query) {
+      const served = location.protocol.startsWith("http");
+      const address = served ? new URL(location.pathname, location.href).href : FILE;
+      // A comma may stand in a query as it is, and is easier to read.
+      const written = query.toString().replaceAll("%2C", ",");
+      return written ? `${address}?${written}` : address;
     }
 
     /** Another address with all settings as its query, by their values. */

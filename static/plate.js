@@ -8,7 +8,10 @@
     const page = JSON.parse(document.getElementById("plate-data").textContent);
     const words = new kvsim.Words(page.words, page.constants);
     const controls = new kvsim.Controls(page.controls);
-    const link = new kvsim.Link(controls, words);
+    const view = new kvsim.View(controls, words);
+    view.apply();
+    const link = new kvsim.Link(controls, words, view);
+    kvsim.announceHeight();
     const notice = document.getElementById("notice");
     const say = (...sentences) => (notice.textContent = sentences.join(" "));
 
@@ -22,13 +25,14 @@
       say(words.fill("atlas_failed", { reason: error.message }));
       return;
     }
+    await kvsim.unpackScripts();
     const rates = atlases.current.axes.rate;
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
-    const marker = new kvsim.Marker(charts, controls, rates);
+    const marker = new kvsim.Marker(charts, controls, rates, view.hidden.has("rate"));
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
-    const embedAddress = document.querySelector("[data-address]");
+    const embedding = new kvsim.Embedding(link, view, words);
     const live = document.querySelectorAll("[data-live]");
     const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
     const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
@@ -47,7 +51,7 @@
       stage.update(reading, known);
       cards.update(atlases.current, reading);
       kvsim.fillTtftTable(reading, words, rates);
-      embedAddress.textContent = link.write(controls.position);
+      embedding.show(controls.position);
     }
     const updateSoon = () => (pending ||= requestAnimationFrame(update));
 
@@ -81,16 +85,16 @@
     new ResizeObserver(updateSoon).observe(marker.place);
 
     document.getElementById("reset").addEventListener("click", () => {
-      controls.move(controls.defaults);
-      say(words.fill("reset_done", {}));
+      controls.move(view.movable(controls.defaults));
+      say(words.fill(view.hidden.size ? "reset_shown" : "reset_done", {}));
     });
-    kvsim.copyOnClick("copy-link", notice, words, "link", () => {
+    kvsim.copyOnClick("copy-link", notice, words, kvsim.isFramed ? "framed" : "link", () => {
       link.show(controls.position);
       return link.write(controls.position);
     });
-    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
-      return document.getElementById("embed-line").textContent;
-    });
+    const line = () => embedding.text;
+    kvsim.copyOnClick("copy-frame", notice, words, "frame", line);
+    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", line);
     const now = () => shown;
     const address = () => (link.addressed ? link.write(controls.position) : "");
     const { version, charts: items } = page;

@@ -56,10 +56,7 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"kvsim", "kvsim_app"}
-    # README's picture of the page is no part of the page.
-    static = [
-        path for path in (ROOT / "static").iterdir() if path.suffix != ".png" and path.is_file()
-    ]
+    static = [path for path in (ROOT / "static").iterdir() if path.is_file()]
     results = {"films.bin", "paper.json", *(path.name for path in ATLASES.values())}
     assert results <= {path.name for path in static}
     files = {f"kvsim_app/static/{path.name}" for path in static}

@@ -4,6 +4,7 @@ import gzip
 import http.client
 import json
 import re
+import struct
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -13,7 +14,9 @@ from page_text import Page
 from serving import SERVE, serving
 
 from kvsim_app import serve
+from kvsim_app.assets import PICTURES, linked_policy
 from kvsim_app.languages import PLATES_OWN
+from kvsim_app.page import CARD
 from kvsim_app.results import ATLASES, FILMS
 
 
@@ -81,6 +84,50 @@ def test_a_further_language_has_addresses_of_its_own(monkeypatch, tmp_path):
         assert pages[own].one("a", id="to-teacher")["href"] == teacher
         links = [link["href"] for link in pages[teacher].all("a", data_settings=...)]
         assert all(link.startswith(f"{own or './'}?") for link in links)
+
+
+def test_the_page_and_nothing_else_is_sent_with_its_policy(host, assets):
+    assert ask(host).headers["Content-Security-Policy"] == linked_policy()
+    for address in (*assets, "/film", "/panel"):
+        assert "Content-Security-Policy" not in ask(host, address).headers, address
+
+
+def test_no_header_keeps_it_out_of_frames(host):
+    assert "X-Frame-Options" not in ask(host).headers
+    assert "Cross-Origin-Resource-Policy" not in ask(host).headers
+
+
+@pytest.mark.parametrize(("path", "width"), [(PICTURES[0], CARD["width"]), (PICTURES[1], 1920)])
+def test_pictures_have_lasting_addresses(host, path, width):
+    response = ask(host, f"/assets/{path.name}")
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert response.body == path.read_bytes()
+    assert struct.unpack(">I", response.body[16:20]) == (width,)
+
+
+def test_a_link_to_it_brings_a_picture_where_its_address_is_known():
+    """Another site reads absolute addresses only."""
+    public = "https://plates.example/cache/"
+    with serving((*SERVE, "--public-url", public.rstrip("/"))) as served:
+        netloc = urlsplit(served.url).netloc
+        page = Page(ask(netloc).body.decode())
+        said = {meta["property"]: meta["content"] for meta in page.all("meta", property=...)}
+        assert page.one("link", rel="canonical")["href"] == said["og:url"] == public
+        picture = ask(netloc, f"/{said['og:image'].removeprefix(public)}")
+        assert picture.headers["Content-Type"] == "image/png"
+        size = struct.unpack(">II", picture.body[16:24])
+        assert size == (int(said["og:image:width"]), int(said["og:image:height"]))
+        assert page.one("meta", name="twitter:card")["content"] == "summary_large_image"
+
+
+def test_a_link_to_it_has_words_where_its_address_is_not_known(host):
+    page = Page(ask(host).body.decode())
+    said = {meta["property"]: meta["content"] for meta in page.all("meta", property=...)}
+    assert said["og:title"] == page.one("h1").text
+    assert said["og:description"] == page.one("meta", name="description")["content"]
+    assert "og:image" not in said
+    assert page.all("link", rel="canonical") == []
 
 
 def test_settings_in_the_address_are_the_scripts_business(host):
@@ -172,6 +219,8 @@ def test_sessions_are_opened_from_hosts_that_were_named(allowed):
         token = re.search(rb'"token":"([^"]+)"', ask(host, "/panel").body)[1].decode()
         for origin, wanted in (
             (f"http://{host}", 101),
+            (f"http://127.0.0.1:{host.rpartition(':')[2]}", 101),
+            ("http://localhost:1", 403),
             ("http://lesson.example", 101 if allowed else 403),
             ("http://elsewhere.example", 403),
         ):

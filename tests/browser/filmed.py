@@ -107,7 +107,7 @@ def open_film(visits, address="", **options):
 def wait_for_films(page):
     """Wait until the page has its films, or has given them up, and shows a moment of them."""
     page.wait_for_selector("html[data-films]", state="attached")
-    page.wait_for_function("document.getElementById('counts-paged').textContent !== ''")
+    page.wait_for_function("() => document.getElementById('counts-paged').textContent !== ''")
 
 
 def stop_time(page, visits, address=""):

@@ -108,7 +108,7 @@ def test_no_english_comes_up_as_the_page_is_used(page):
     page.locator("#play").click()
     page.locator("#play").click()
     page.locator("[data-take=ttft][data-kind=csv]").click()
-    page.wait_for_function("document.querySelector('#ttft-figure .take-said').textContent")
+    page.wait_for_function("() => document.querySelector('#ttft-figure .take-said').textContent")
     for button in ("#copy-link", "#copy-report", "#copy-bibtex", "#reset"):
         page.locator(button).click()
         assert english_left(page) == [], button

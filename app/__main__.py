@@ -1,8 +1,10 @@
 """The command line: ``kvsim serve``, ``kvsim atlas``, and the commands of the simulation."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from socket import gethostname
@@ -37,7 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="HOST",
         help="a host from whose pages /panel may be reached, as host or host:port; repeatable",
     )
-    serve.set_defaults(run=lambda given: _serve(given.port, given.address, given.allow_origin))
+    serve.add_argument(
+        "--num-procs",
+        type=whole(1, 256, "number of processes"),
+        default=1,
+        metavar="N",
+        help="processes that answer on the port; default 1",
+    )
+    serve.set_defaults(
+        run=lambda given: _serve(given.port, given.address, given.allow_origin, given.num_procs)
+    )
 
     atlas = commands.add_parser("atlas", help="simulate every position of the sliders again")
     atlas.add_argument(
@@ -52,27 +63,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _serve(port: int, address: str, origins: list[str]) -> int:
+def _serve(port: int, address: str, origins: list[str], processes: int) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .container import ResultsError
+    from .processes import lifeline
     from .serve import server
 
-    try:
-        serving = server(port, address, origins)
-    except ResultsError as error:
-        return _fail(str(error))
-    except OSError as error:
-        return _fail(
-            f"Port {port} on {address} cannot be used ({error.strerror}): choose another with "
-            "--port, or 0 for any that is free."
-        )
-    # Every address of the machine has no name of its own.
-    host = gethostname() if address in ("0.0.0.0", "::", "") else address
-    print(f"The plate is at http://{host}:{serving.port}/ (stop with Ctrl-C).", flush=True)
-    try:
-        serving.run_until_shutdown()
-    except KeyboardInterrupt:
-        serving.stop()
+    if processes > 1 and not hasattr(os, "fork"):
+        return _fail("This system cannot serve from several processes: leave --num-procs out.")
+    with lifeline() if processes > 1 else nullcontext() as line:
+        try:
+            serving = server(port, address, origins, processes)
+        except ResultsError as error:
+            return _fail(str(error))
+        except OSError as error:
+            return _fail(
+                f"Port {port} on {address} cannot be used ({error.strerror}): choose another with "
+                "--port, or 0 for any that is free."
+            )
+        except KeyboardInterrupt:  # in the process that only waits for the others
+            return 0
+        # Every address of the machine has no name of its own.
+        host = gethostname() if address in ("0.0.0.0", "::", "") else address
+        if line is None or line.hold(serving.io_loop):
+            print(f"The plate is at http://{host}:{serving.port}/ (stop with Ctrl-C).", flush=True)
+        try:
+            serving.run_until_shutdown()
+        except KeyboardInterrupt:
+            serving.stop()
     return 0
 
 

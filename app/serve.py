@@ -14,6 +14,8 @@ from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
 
+# A session holds megabytes but nothing that a reader set: whoever comes back gets another.
+SESSION_KEPT_MS = 5000
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.
 _CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -38,17 +40,21 @@ def prepare() -> dict[str, Asset]:
     return {"": Asset("text/html; charset=utf-8", page.encode())} | assets
 
 
-def server(port: int, address: str, origins: list[str]) -> Server:
+def server(port: int, address: str, origins: list[str], processes: int = 1) -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
     ``origins`` are further hosts from whose pages a session may be opened. Raises ``ResultsError``
-    (see :func:`prepare`), and ``OSError`` if the port cannot be had.
+    (see :func:`prepare`), and ``OSError`` if the port cannot be had. With more than one of
+    ``processes`` it returns in each of them but the first, which only sees to it that they run.
     """
     assets = prepare()
     return pn.io.server.get_server(
         {"panel": Plate},
         port=port,
         address=address,
+        num_procs=processes,
+        check_unused_sessions_milliseconds=SESSION_KEPT_MS,
+        unused_session_lifetime_milliseconds=SESSION_KEPT_MS,
         websocket_origin=[f"localhost:{port}", f"127.0.0.1:{port}", *origins] if origins else None,
         extra_patterns=[
             (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -96,6 +97,7 @@ def _serve(port: int, address: str, origins: list[str], processes: int) -> int:
 
 def _atlas(folder: Path, workers: int | None) -> int:
     from . import paper_store
+    from .alone import BusyError, alone_in
     from .atlas_build import PLANS, build
     from .films import build as build_films
     from .results import ATLASES, FILMS, PAPER
@@ -103,11 +105,19 @@ def _atlas(folder: Path, workers: int | None) -> int:
     if not folder.is_dir():
         return _fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
-        # The quick ones first.
-        paper_store.build(folder / PAPER.name, workers)
-        for workload, plan in PLANS.items():
-            build(plan, folder / ATLASES[workload].name, workers)
-        build_films(folder / FILMS.name)
+        with alone_in(folder):
+            # The quick ones first.
+            paper_store.build(folder / PAPER.name, workers)
+            for workload, plan in PLANS.items():
+                build(plan, folder / ATLASES[workload].name, workers)
+            build_films(folder / FILMS.name)
+    except BusyError:
+        return _fail(f"Another build is at work in {folder}: wait for it, or name another folder.")
+    except BrokenExecutor:
+        return _fail(
+            "A process that simulated was ended from outside, perhaps for want of memory; what is "
+            "done is kept, and the same command goes on from there. Fewer --workers need less."
+        )
     except OSError as error:
         return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:

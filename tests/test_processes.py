@@ -6,11 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
+from family import PATIENCE_S, children, runs, wait_for
 from serving import SERVE, serving
 from sessions import opened
 
@@ -18,36 +18,6 @@ from kvsim_app.__main__ import main
 
 COUNT = 2
 COMMAND = (*SERVE, "--num-procs", str(COUNT))
-PATIENCE_S = 30
-
-
-def wait_for(what):
-    """What a function returns, once it is true."""
-    patience = time.monotonic() + PATIENCE_S
-    while not (found := what()):
-        assert time.monotonic() < patience
-        time.sleep(0.05)
-    return found
-
-
-def children(process):
-    """The processes that a process has started and that have not ended."""
-    table = subprocess.run(["ps", "-eo", "pid=,ppid=,stat="], capture_output=True, text=True)
-    rows = [row.split() for row in table.stdout.splitlines()]
-    return {
-        int(pid)
-        for pid, parent, state in rows
-        if int(parent) == process.pid and not state.startswith("Z")
-    }
-
-
-def runs(pid):
-    """Whether a process, of whatever parent, is still there."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import panel as pn
 from bokeh.server.server import Server
 
 from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
-from .handlers import Asset, AssetHandler, FilmHandler
+from .handlers import Asset, AssetHandler, FilmHandler, NothingHandler
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
 
@@ -60,4 +60,5 @@ def server(port: int, address: str, origins: list[str], processes: int = 1) -> S
             (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
         ],
+        default_handler_class=NothingHandler,
     )

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve.add_argument(
         "--allow-origin",
         action="append",
+        type=_host,
         default=[],
         metavar="HOST",
         help="a host from whose pages /panel may be reached, as host or host:port; repeatable",
@@ -64,6 +66,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def _host(text: str) -> str:
+    """Read a host, with a port or without. Raises ``ArgumentTypeError``."""
+    name, _, port = text.partition(":")
+    if not re.fullmatch(r"[\w.*-]+", name) or (
+        ":" in text and not re.fullmatch(r"[0-9]{1,5}", port)
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is no host: give it as in lesson.example or lesson.example:8080"
+        )
+    return text
+
+
 def _serve(port: int, address: str, origins: list[str], processes: int) -> int:
     # Panel takes a second to import; the other commands do without it.
     from .container import ResultsError
@@ -77,6 +91,10 @@ def _serve(port: int, address: str, origins: list[str], processes: int) -> int:
             serving = server(port, address, origins, processes)
         except ResultsError as error:
             return _fail(str(error))
+        except UnicodeError:
+            return _fail(
+                f"{address[:40]!r} is no address: give a name or a number of this machine."
+            )
         except OSError as error:
             return _fail(
                 f"Port {port} on {address} cannot be used ({error.strerror}): choose another with "
@@ -102,7 +120,7 @@ def _atlas(folder: Path, workers: int | None) -> int:
     from .films import build as build_films
     from .results import ATLASES, FILMS, PAPER
 
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # unlike Path's, for any text
         return _fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
         with alone_in(folder):

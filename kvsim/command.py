@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
@@ -33,11 +34,12 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within limits, which says what it reads if it cannot."""
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        number = int(text) if re.fullmatch("[0-9]{1,20}", text) else None
+        if number is None or not least <= number <= most:
             raise argparse.ArgumentTypeError(
-                f"{text!r} is no {what}: give a number from {least} to {most}"
+                f"{text[:40]!r} is no {what}: give a number from {least} to {most}"
             )
-        return int(text)
+        return number
 
     return read
 

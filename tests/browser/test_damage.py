@@ -6,8 +6,8 @@ import re
 import pytest
 from damages import change, damaged, damages
 from film_reading import film_bytes
-from hypothesis import HealthCheck, Phase, given, settings
 from playwright.sync_api import expect
+from sampling import some
 
 from browser.expected import check_page, words_at
 from browser.hands import choose
@@ -40,19 +40,6 @@ async ([whole, changes]) => {
   return found;
 }
 """
-
-
-def some(strategy, count):
-    """So many examples of a strategy."""
-    drawn = []
-
-    @settings(max_examples=count, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def draw(example):
-        drawn.append(example)
-
-    draw()
-    return drawn
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import secrets
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
 
 VARIABLE = "KVSIM_TEST_SEED"
 

@@ -35,7 +35,7 @@ def main(arguments):
         if re.match(r"[\w-]+", each)[0] in TOOLS
     ]
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
+        venv.create(folder, symlinks=sys.platform != "win32", with_pip=True)
         python = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         print(*oldest, sep="\n", flush=True)

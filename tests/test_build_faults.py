@@ -33,7 +33,7 @@ def start(folder, workers=2):
     """A build on its way: at least one row is kept."""
     process = subprocess.Popen(
         [sys.executable, str(SMALL), "build", str(folder), str(workers)],
-        env={**os.environ, "ROW_DELAY_S": "0.3"},
+        env={**os.environ, "ROW_DELAY_S": "1.5"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -70,25 +70,18 @@ def test_a_worker_that_is_killed_is_said(whole, tmp_path):
     check_the_next_goes_on(tmp_path, whole)
 
 
-def test_a_build_that_is_killed_leaves_no_worker(whole, tmp_path):
-    process = start(tmp_path)
-    workers = children(process)
-    assert workers
-    process.kill()
-    process.communicate()
-    wait_for(lambda: not any(runs(pid) for pid in workers))
-    check_the_next_goes_on(tmp_path, whole)
-
-
-def test_the_second_of_two_at_once_is_refused(whole, tmp_path):
+def test_the_second_of_two_is_refused_and_the_first_when_killed_leaves_no_worker(whole, tmp_path):
     first = start(tmp_path)
     second = run("build", tmp_path, 1)
     assert second.returncode == 1
     assert second.stdout == ""
     assert str(tmp_path) in second.stderr
     check_one_sentence(second.stderr)
-    first.send_signal(signal.SIGTERM)
+    workers = children(first)
+    assert workers
+    first.kill()
     first.communicate()
+    wait_for(lambda: not any(runs(pid) for pid in workers))
     check_the_next_goes_on(tmp_path, whole)
 
 

@@ -3,9 +3,7 @@
 import os
 import re
 import signal
-import socket
 import subprocess
-import sys
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -28,9 +26,14 @@ def heeding_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-def test_all_serve_the_page_films_and_sessions():
-    with serving(COMMAND) as served:
-        assert len(wait_for(lambda: children(served.process))) == COUNT
+def serving_children(served):
+    """The processes that answer, once all are there."""
+    return wait_for(lambda: (found := children(served.process)) and len(found) == COUNT and found)
+
+
+def test_all_serve_the_page_films_and_sessions_and_one_that_is_killed_is_replaced():
+    with serving(COMMAND, clean=False) as served:
+        before = serving_children(served)
         page = urlopen(served.url).read()
         film = urlopen(f"{served.url}film?rate=17").read()
         for _ in range(4 * COUNT):
@@ -40,6 +43,16 @@ def test_all_serve_the_page_films_and_sessions():
         for _ in range(2 * COUNT):
             with opened(urlsplit(served.url).netloc) as session:
                 assert "srcdoc" in session.document.roots[0].text
+        assert served.log == ""
+        os.kill(min(before), signal.SIGKILL)
+        wait_for(lambda: len(children(served.process) - before) == 1)
+        for _ in range(2 * COUNT):
+            assert urlopen(served.url).read() == page
+        served.process.terminate()
+        said = served.process.stdout.read()
+        assert "http" not in said, "the address is said once"
+        assert re.search(r"killed by signal 9, restarting", served.log)
+        assert "Traceback" not in served.log
 
 
 @pytest.mark.usefixtures("heeding_interrupts")
@@ -47,30 +60,12 @@ def test_all_serve_the_page_films_and_sessions():
 def test_none_outlives_the_first(name):
     """Which is told as Ctrl-C, ``kill`` and ``kill -9`` tell it; nobody tells the others."""
     with serving(COMMAND) as served:
-        others = wait_for(
-            lambda: (found := children(served.process)) and len(found) == COUNT and found
-        )
+        others = serving_children(served)
         urlopen(served.url).close()
         served.process.send_signal(getattr(signal, name))
         status = served.process.wait(PATIENCE_S)
         wait_for(lambda: not any(runs(pid) for pid in others))
     assert status == (-signal.SIGKILL if name == "SIGKILL" else 0)
-
-
-def test_one_that_is_killed_is_replaced():
-    with serving(COMMAND, clean=False) as served:
-        before = wait_for(
-            lambda: (found := children(served.process)) and len(found) == COUNT and found
-        )
-        os.kill(min(before), signal.SIGKILL)
-        wait_for(lambda: len(children(served.process) - before) == 1)
-        for _ in range(2 * COUNT):
-            assert urlopen(served.url).status == 200
-        served.process.terminate()
-        said = served.process.stdout.read()
-        assert "http" not in said, "the address is said once"
-        assert re.search(r"killed by signal 9, restarting", served.log)
-        assert "Traceback" not in served.log
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "1.5", "257", ""])
@@ -88,13 +83,3 @@ def test_a_system_that_cannot_is_told(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.endswith(".\n")
-
-
-def test_a_port_in_use_is_said_by_one():
-    with socket.create_server(("localhost", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "kvsim_app", "serve", "--port", port, "--num-procs", "2"]
-        run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == 1
-    assert run.stderr.count("\n") == 1
-    assert port in run.stderr

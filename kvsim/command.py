@@ -2,10 +2,8 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -34,18 +32,20 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within limits, which says what it reads if it cannot."""
 
     def read(text: str) -> int:
-        number = int(text) if re.fullmatch("[0-9]{1,20}", text) else None
-        if number is None or not least <= number <= most:
+        digits = text.isascii() and text.isdigit() and len(text) <= 18
+        if not digits or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"{text[:40]!r} is no {what}: give a number from {least} to {most}"
+                f"{text!r} is no {what}: give a number from {least} to {most}"
             )
-        return number
+        return int(text)
 
     return read
 
 
 def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     # The paper's experiments are not needed by the other commands.
+    from concurrent.futures import BrokenExecutor
+
     from kvsim.paper import reproduce
     from kvsim.paper_text import notes, text
 

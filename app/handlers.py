@@ -13,6 +13,8 @@ from . import link
 from .films import make_films, to_bytes
 from .settings import NAMES
 
+NOTHING = "There is nothing at this address; the plate is at /."
+
 
 class Asset:
     """A file as it is sent: its type, its bytes plain and compressed, and a tag of its content."""
@@ -25,7 +27,34 @@ class Asset:
         self.tag = hashlib.sha256(body).hexdigest()[:16]
 
 
-class AssetHandler(RequestHandler):
+class PlainHandler(RequestHandler):
+    """Says what is wrong with a request in one sentence of plain text."""
+
+    def refuse(self, status: int, sentence: str) -> None:
+        """Answer with a sentence and a status, and nothing else."""
+        self.set_status(status)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{sentence}\n")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Say what Tornado has against a request, or that the server has failed."""
+        if status_code == 405:
+            self.refuse(405, "This address can only be read, with GET.")
+        elif status_code < 500:
+            self.refuse(status_code, "This is no request that the plate understands.")
+        else:
+            self.refuse(status_code, "The server could not answer this; its log says why.")
+
+
+class NothingHandler(PlainHandler):
+    """Answers at every address that has no other handler."""
+
+    def prepare(self) -> None:
+        """Say so, whatever was asked."""
+        self.refuse(404, NOTHING)
+
+
+class AssetHandler(PlainHandler):
     """Sends prepared assets; one whose path names its content never goes stale."""
 
     def initialize(self, assets: dict[str, Asset]) -> None:
@@ -36,9 +65,7 @@ class AssetHandler(RequestHandler):
         """Send one, compressed if the reader takes that, or a sentence if there is none."""
         asset = self.assets.get(path)
         if asset is None:
-            self.set_status(404)
-            self.set_header("Content-Type", "text/plain; charset=utf-8")
-            self.finish("There is nothing at this address; the plate is at /.\n")
+            self.refuse(404, NOTHING)
             return
         lasting = asset.tag in path
         self.set_header("Content-Type", asset.content_type)
@@ -64,7 +91,7 @@ class AssetHandler(RequestHandler):
         self.get(path)
 
 
-class FilmHandler(RequestHandler):
+class FilmHandler(PlainHandler):
     """Makes the films of any settings that the controls offer: ``film?block=16&rate=17&...``."""
 
     async def get(self) -> None:
@@ -75,9 +102,7 @@ class FilmHandler(RequestHandler):
             settings = link.settings({key: values[0] for key, values in given.items()})
             chosen = tuple((name, getattr(settings, name)) for name in NAMES)
         except ValueError as error:
-            self.set_status(400)
-            self.set_header("Content-Type", "text/plain; charset=utf-8")
-            self.finish(f"{error}\n")
+            self.refuse(400, str(error))
             return
         films = await asyncio.to_thread(_film_bytes, chosen)
         self.set_header("Content-Type", "application/octet-stream")

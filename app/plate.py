@@ -1,5 +1,6 @@
 """The plate as a Panel component: what a notebook cell or a Panel app shows."""
 
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -40,10 +41,19 @@ class Plate(Settings, pn.viewable.Viewer):
         return {"text/plain": repr(self), "text/html": self._frame(f"{HEIGHT_PX}px")}, {}
 
     def _frame(self, height: str) -> str:
-        start = Settings(**{name: getattr(self, name) for name in NAMES})
-        results = load_results()
-        page = inlined_page(results, start, link.read_view(self.view, parts(results)))
+        start = (getattr(self, name) for name in NAMES)
         return (
-            f'<iframe title="Running Out of Cache" srcdoc="{escape(page, quote=True)}" '
+            f'<iframe title="Running Out of Cache" srcdoc="{_source(self.view, *start)}" '
             f'style="width: 100%; height: {height}; border: 0"></iframe>'
         )
+
+
+# Megabytes of text, and half a second to make: once for all sessions that start alike.
+@lru_cache(maxsize=8)
+def _source(view: str, *start: Any) -> str:
+    """Return the page, opened at the values of ``NAMES``, as the attribute of a frame."""
+    results = load_results()
+    settings = Settings(**dict(zip(NAMES, start, strict=True)))
+    page = inlined_page(results, settings, link.read_view(view, parts(results)))
+    # Panel copies it for each session; in ASCII a character takes one byte of memory, not two.
+    return escape(page, quote=True).encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -20,11 +20,13 @@ from .assets import (
     linked_policy,
     teachers_page,
 )
-from .handlers import Asset, AssetHandler, FilmHandler
+from .handlers import Asset, AssetHandler, FilmHandler, NothingHandler
 from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
 from .results import ATLASES, FILMS, load_results
 
+# A session holds megabytes but nothing that a reader set: whoever comes back gets another.
+SESSION_KEPT_MS = 5000
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.
 _CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -63,12 +65,15 @@ def prepare(public_url: str = "") -> dict[str, Asset]:
     return assets
 
 
-def server(port: int, address: str, origins: list[str], public_url: str = "") -> Server:
+def server(
+    port: int, address: str, origins: list[str], public_url: str = "", processes: int = 1
+) -> Server:
     """Return a server, listening but not yet running; port 0 takes any that is free.
 
     ``origins`` are further hosts from whose pages a session may be opened, and ``public_url`` is
     where all the world finds the page. Raises ``ResultsError`` (see :func:`prepare`), and
-    ``OSError`` if the port cannot be had.
+    ``OSError`` if the port cannot be had. With more than one of ``processes`` it returns in each of
+    them but the first, which only sees to it that they run.
     """
     assets = prepare(public_url)
     paths = "|".join(re.escape(path) for path in assets if not path.startswith("assets/"))
@@ -76,11 +81,15 @@ def server(port: int, address: str, origins: list[str], public_url: str = "") ->
         {"panel": Plate},
         port=port,
         address=address,
+        num_procs=processes,
+        check_unused_sessions_milliseconds=SESSION_KEPT_MS,
+        unused_session_lifetime_milliseconds=SESSION_KEPT_MS,
         websocket_origin=origins or None,
         extra_patterns=[
             (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
         ],
+        default_handler_class=NothingHandler,
     )
     # Its own pages may open sessions as well. Which port was had is known only now, and Bokeh has
     # no other way to say it: a port that is looked for, freed and then asked for may be gone.

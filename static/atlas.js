@@ -26,6 +26,7 @@
 
   class Atlas {
     constructor(header, arrays) {
+      this.fingerprint = header.fingerprint;
       this.axes = header.axes;
       this.constants = header.constants;
       this.arrays = arrays;
@@ -44,6 +45,7 @@
       const length = index("max_length");
       return {
         settings,
+        fingerprint: this.fingerprint, // of the code that computed it
         capacity: this.constants.capacity_tokens,
         contiguous: this.side("contiguous", [index("reservation"), length], settings),
         paged: this.side("paged", [index("block_overhead"), index("block_size"), length], settings),

@@ -3,7 +3,9 @@
 What it changes it changes when it is imported, so that worker processes are changed as well.
 """
 
+import os
 import sys
+import time
 
 from tqdm import tqdm
 
@@ -38,7 +40,8 @@ compute_row = atlas_build.compute_row
 
 
 def counted(*job):
-    """A row, and a line that says that it was simulated."""
+    """A row, and a line that says that it was simulated; slowly, if a test is to step in."""
+    time.sleep(float(os.environ.get("ROW_DELAY_S", 0)))
     print("simulated a row", flush=True)
     return compute_row(*job)
 

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -66,6 +67,11 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
         files |= {f"{package}/{path.name}" for path in (ROOT / folder).glob("*.py")}
     packed = {name for name in names if ".dist-info/" not in name}
     assert {name for name in files if "__pycache__" not in name} == packed
+    about = {name.split(".dist-info/")[1] for name in names if ".dist-info/" in name}
+    assert about == {
+        *("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt"),
+        "licenses/LICENSE",
+    }
 
 
 def test_the_wheel_installed_elsewhere_serves_the_page(wheel, tmp_path):
@@ -92,6 +98,10 @@ def test_the_wheel_installed_elsewhere_serves_the_page(wheel, tmp_path):
     ).stdout.split()
     assert all(Path(path).is_relative_to(place) for path in where), "not the one under test"
     assert not Path(kvsim_app.__file__).is_relative_to(place)
+    command = place / "bin" / "kvsim"
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, env=environment)
+    assert said.stdout == f"kvsim {version('kvsim')}\n"
     with serving(SERVE, cwd=tmp_path, environment=environment) as served:
         html = urlopen(served.url).read().decode()
+        assert urlopen(f"{served.url}panel").status == 200
     assert live_texts(html)["paged_fit"][0] == "333"

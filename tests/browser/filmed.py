@@ -142,6 +142,11 @@ def counts_text(cache, time_s):
     )
 
 
+def unanswered(note, **fields):
+    """What is said where a film cannot be had because the server is gone."""
+    return f"{words.fill(note, **fields)} {words.fill('film_retried')}"
+
+
 def shown_counts(page):
     """These words as they are shown."""
     return {kind: page.inner_text(f"#counts-{kind}") for kind in KINDS}

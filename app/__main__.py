@@ -46,7 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve.add_argument(
         "--public-url",
         type=_public_url,
-        default="",
         metavar="URL",
         help="where all the world finds the page; links to it then bring a picture",
     )
@@ -59,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     serve.set_defaults(
         run=lambda given: _serve(
-            given.port, given.address, given.allow_origin, given.public_url, given.num_procs
+            given.port,
+            given.address,
+            given.allow_origin,
+            given.public_url or "",
+            given.num_procs,
         )
     )
 

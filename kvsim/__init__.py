@@ -25,6 +25,7 @@ from kvsim.limits import BindingLimits, binding_limits
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
+from kvsim.preempting import Preemptions, preemptions
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.setting import Setting
@@ -68,6 +69,7 @@ __all__ = [
     "Percentiles",
     "Place",
     "Placement",
+    "Preemptions",
     "Requests",
     "Server",
     "ServiceLimits",
@@ -83,6 +85,7 @@ __all__ = [
     "binding_limits",
     "capacity",
     "median_ttft_s",
+    "preemptions",
     "python_lines",
     "record",
     "requests_csv",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+import param
 from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -18,15 +19,16 @@ from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
 from .results import Results
+from .sections import SECTIONS
 from .settings import Choice, Settings, choices
 
 YEAR = "2026"  # of this version, for the citation
 
 
-def controls(start: Settings) -> list[dict[str, Any]]:
-    """Describe the controls for the template and the script, from the one table of settings."""
+def controls(start: param.Parameterized) -> list[dict[str, Any]]:
+    """Describe controls for the template and the script, from a table of settings."""
     described = []
-    for name, choice in choices():
+    for name, choice in choices(type(start)):
         values = list(choice.objects)
         now = getattr(start, name)
         described.append(
@@ -55,7 +57,7 @@ def _shown(name: str, choice: Choice, value: Any) -> str:
         return words.fill(f"{name}_{value}")
     if choice.kind == "switch":
         return words.fill("on" if value else "off")
-    return words.tokens(value) if choice.unit == "tokens" else words.rate(value)
+    return words.UNITS[choice.unit](value)
 
 
 def render(
@@ -76,8 +78,10 @@ def render(
     default = words.live_words(read(atlas, Settings()), constants)
     live = words.live_words(read(results.atlases[start.workload], start), constants)
     described = controls(start)
+    sections = {name: controls(section()) for name, section in SECTIONS.items()}
     data = {
         "controls": described,
+        "sections": sections,
         "words": words.TEMPLATES,
         "constants": constants,
         "charts": {
@@ -91,6 +95,7 @@ def render(
     )
     return environment.get_template("plate.html").render(
         controls=described,
+        sections=sections,
         default=default,
         constant=constants | {"version": version("kvsim"), "year": YEAR},
         paper=paper_figure.described(results.paper),

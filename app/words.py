@@ -6,7 +6,7 @@ against each other.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -55,6 +55,11 @@ def rate(number: int) -> str:
     return fill("rate_one" if number == 1 else "rate", count=number)
 
 
+def samples(number: int) -> str:
+    """Write a number of samples of one prompt."""
+    return fill("sample" if number == 1 else "samples", count=number)
+
+
 def seconds(number: float) -> str:
     """Write a duration."""
     return fill("second", count=significant(number))
@@ -63,6 +68,10 @@ def seconds(number: float) -> str:
 def fill(template: str, **fields: object) -> str:
     """Fill in a sentence of the word file."""
     return TEMPLATES[template].format(**fields)
+
+
+# How a slider's value is written, by the unit of its choice.
+UNITS: dict[str, Callable[[Any], str]] = {"tokens": tokens, "requests/s": rate, "samples": samples}
 
 
 def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:

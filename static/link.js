@@ -11,19 +11,45 @@
     text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
   kvsim.Link = class {
-    constructor(controls, words) {
-      this.controls = controls;
+    /** `groups` are all controls of the page: the workshop's, and those of further sections. */
+    constructor(groups, words) {
+      this.groups = groups;
       this.words = words;
     }
 
-    /** Read an address: the position of each valid key, and a sentence about each other one. */
+    get table() {
+      return this.groups.flatMap((controls) => controls.table);
+    }
+
+    /** Read an address and move the controls there; return a sentence about each invalid key. */
+    open(search) {
+      const { position, notices } = this.read(search);
+      this.move(position);
+      return notices;
+    }
+
+    /** Move controls of all groups: the index of a value, by name. */
+    move(position) {
+      for (const controls of this.groups) controls.move(position);
+    }
+
+    get position() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.position));
+    }
+
+    get defaults() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.defaults));
+    }
+
+    /** The position of each valid key of an address, and a sentence about each other one. */
     read(search) {
+      const { table, position: now } = this;
       const given = new URLSearchParams(search);
       const position = {};
       const notices = [];
       for (const key of new Set(given.keys())) {
         if (TRACKING.test(key)) continue;
-        const control = this.controls.table.find((each) => each.key === key);
+        const control = table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
           notices.push(
@@ -34,7 +60,7 @@
             }),
           );
         if (!control) {
-          const keys = this.controls.table.map((each) => each.key).join(", ");
+          const keys = table.map((each) => each.key).join(", ");
           say("link_unknown", { keys });
           continue;
         }
@@ -50,7 +76,7 @@
           say(number || named ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),
             allowed: control.allowed,
-            shown: control.shown[this.controls.index(control.name)],
+            shown: control.shown[now[control.name]],
           });
         }
       }
@@ -61,10 +87,11 @@
       return { position, notices };
     }
 
-    /** The address of a position: this page's, with the settings and nothing else. */
-    write(position) {
+    /** The address of the position: this page's, with the settings and nothing else. */
+    write() {
+      const { position } = this;
       const settings = new URLSearchParams();
-      for (const control of this.controls.table) {
+      for (const control of this.table) {
         const index = position[control.name];
         if (index !== control.default) settings.set(control.key, control.values[index]);
       }
@@ -73,18 +100,17 @@
       return address.href;
     }
 
-    /** Another address with all settings as its query, by their values. */
+    /** Another address with the workshop's settings as its query, by their values. */
     query(address, settings) {
-      const query = new URLSearchParams(
-        this.controls.table.map((control) => [control.key, settings[control.name]]),
-      );
+      const [{ table }] = this.groups;
+      const query = new URLSearchParams(table.map(({ key, name }) => [key, settings[name]]));
       return `${address}?${query}`;
     }
 
-    /** Show a position's address without adding to the reader's history. */
-    show(position) {
+    /** Show the position's address without adding to the reader's history. */
+    show() {
       try {
-        history.replaceState(history.state, "", this.write(position));
+        history.replaceState(history.state, "", this.write());
       } catch {
         // A page without an origin of its own (srcdoc, a sandboxed frame) has no address to change.
       }

@@ -8,14 +8,16 @@
     const page = JSON.parse(document.getElementById("plate-data").textContent);
     const words = new kvsim.Words(page.words, page.constants);
     const controls = new kvsim.Controls(page.controls);
-    const link = new kvsim.Link(controls, words);
+    const sections = Object.fromEntries(
+      Object.entries(page.sections).map(([name, table]) => [name, new kvsim.Controls(table)]),
+    );
+    const link = new kvsim.Link([controls, ...Object.values(sections)], words);
     const notice = document.getElementById("notice");
     const say = (...sentences) => (notice.textContent = sentences.join(" "));
 
     const atlases = new kvsim.Atlases(page.files.atlases);
     controls.offerOnly("workload", (workload) => atlases.has(workload));
-    const opened = link.read(location.search);
-    controls.move(opened.position);
+    const notices = link.open(location.search);
     try {
       await atlases.open(controls.settings.workload);
     } catch (error) {
@@ -42,7 +44,6 @@
       marker.update(reading, known);
       stage.update(reading, known);
       kvsim.fillTtftTable(reading, words, rates);
-      embedAddress.textContent = link.write(controls.position);
     }
     const updateSoon = () => (pending ||= requestAnimationFrame(update));
 
@@ -55,20 +56,33 @@
         if (wanted === controls.settings.workload) updateSoon();
       } catch (error) {
         controls.choose("workload", atlases.current.constants.workload);
+        showLink();
         say(words.fill("workload_failed", { reason: error.message }));
       }
     }
 
-    say(...opened.notices);
+    const showLink = () => {
+      embedAddress.textContent = link.write();
+      clearTimeout(linkTimer);
+      linkTimer = setTimeout(() => link.show(), LINK_DELAY_MS);
+    };
+
+    say(...notices);
     update();
+    embedAddress.textContent = link.write();
 
     controls.addEventListener("change", () => {
       say();
       if (controls.settings.workload === atlases.current.constants.workload) updateSoon();
       else changeWorkload();
-      clearTimeout(linkTimer);
-      linkTimer = setTimeout(() => link.show(controls.position), LINK_DELAY_MS);
+      showLink();
     });
+    for (const each of Object.values(sections)) {
+      each.addEventListener("change", () => {
+        say();
+        showLink();
+      });
+    }
     kvsim.whenColoursChange(() => {
       charts.repaint();
       Object.values(drawings).forEach((drawing) => drawing.repaint());
@@ -76,12 +90,12 @@
     new ResizeObserver(updateSoon).observe(marker.place);
 
     document.getElementById("reset").addEventListener("click", () => {
-      controls.move(controls.defaults);
+      link.move(link.defaults);
       say(words.fill("reset_done", {}));
     });
     kvsim.copyOnClick("copy-link", notice, words, "link", () => {
-      link.show(controls.position);
-      return link.write(controls.position);
+      link.show();
+      return link.write();
     });
     kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
       return document.getElementById("embed-line").textContent;

@@ -14,12 +14,12 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import paper_figure, words
+from . import overcommit, paper_figure, swap_figure, words
 from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
 from .results import Results
-from .sections import SECTIONS
+from .sections import SECTIONS, Overcommit
 from .settings import Choice, Settings, choices
 
 YEAR = "2026"  # of this version, for the citation
@@ -99,6 +99,12 @@ def render(
         default=default,
         constant=constants | {"version": version("kvsim"), "year": YEAR},
         paper=paper_figure.described(results.paper),
+        overcommitted={
+            "words": overcommit.section_words(results.overcommitted, Overcommit()),
+            "shares": overcommit.shares(results.overcommitted, Overcommit()),
+            "watermarks": list(Overcommit.param["watermark"].objects),
+            "swaps": swap_figure.described(),
+        },
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(

@@ -38,5 +38,53 @@ class Sharing(param.Parameterized):
     )
 
 
+class Overcommit(param.Parameterized):
+    """The section on a full cache: past the sustained rate, where requests are pre-empted."""
+
+    overcommit_rate = Choice(
+        default=32,
+        objects=range(20, 41, 4),
+        label="Offered rate",
+        unit="requests/s",
+        key="offered",
+        doc="arrivals on average, for one minute",
+    )
+    overcommit_block_size = Choice(
+        default=16,
+        objects=[4**n for n in range(5)],
+        label="Tokens in a block",
+        unit="tokens",
+        key="tokens",
+        doc="what a request takes at a time, and a swap moves",
+    )
+    watermark = Choice(
+        default=0,
+        objects=[0, 0.1, 0.2, 0.5, 1, 2, 5],
+        label="Admission watermark",
+        unit="%",
+        key="watermark",
+        doc="of all blocks stay free when a request is admitted",
+    )
+    preemption = Choice(
+        default="recompute",
+        objects=["recompute", "swap"],
+        label="Way back",
+        unit="",
+        key="back",
+        doc="how a pre-empted request gets its cache again",
+    )
+    copy_charge = Choice(
+        default=0,
+        objects=[0, 1],
+        label="Charge for moving each block",
+        unit="",
+        key="copies",
+        doc="of a swap; derived from figure 19 of the paper, not published",
+    )
+
+
 # By the name that the page's script knows a section by.
-SECTIONS: dict[str, type[param.Parameterized]] = {"sharing": Sharing}
+SECTIONS: dict[str, type[param.Parameterized]] = {
+    "sharing": Sharing,
+    "overcommit": Overcommit,
+}

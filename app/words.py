@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from kvsim.limits import RESOURCES, SMALL_SHARE
+
 from .paths import STATIC
-from .reading import Reading, Side
+from .reading import Reading, Side, binding
 
 TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf-8"))
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
@@ -71,7 +73,12 @@ def fill(template: str, **fields: object) -> str:
 
 
 # How a slider's value is written, by the unit of its choice.
-UNITS: dict[str, Callable[[Any], str]] = {"tokens": tokens, "requests/s": rate, "samples": samples}
+UNITS: dict[str, Callable[[Any], str]] = {
+    "tokens": tokens,
+    "requests/s": rate,
+    "samples": samples,
+    "%": lambda number: fill("percent", count=number),
+}
 
 
 def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:
@@ -128,7 +135,7 @@ def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]
     verdict = "more" if gained > 1.05 else "same" if gained > 0.95 else "less"
     known["verdict"] = fill(f"verdict_{verdict}")
     known["finding_ttft"] = fill(f"finding_ttft_{growing}", **known)
-    for name in ("finding_capacity", "finding_cache", "assumptions"):
+    for name in ("finding_capacity", "finding_cache", "assumptions", "limit_line", "doubled_line"):
         known[name] = fill(name, **known)
     for name in ("chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"):
         known[name] = fill(name, **known)
@@ -150,5 +157,34 @@ def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
         "token_share": percent(side.cached_tokens / capacity_tokens),
         "empty_share": percent((side.held_tokens - side.cached_tokens) / capacity_tokens),
         "free_share": percent(1 - side.held_tokens / capacity_tokens),
+        "limit": limit(side.saved),
+        "limit_names": limit_names(side.saved),
+        **{
+            f"sustained_twice_{resource}": fixed(rate, 1)
+            for resource, rate in zip(RESOURCES, side.doubled_per_s, strict=True)
+        },
     }
     return {f"{kind}_{name}": text for name, text in words.items()}
+
+
+def limit(saved: tuple[int, ...]) -> str:
+    """Say which limits bind, and what twice of each saves."""
+    found = binding(saved)
+    each = [
+        fill(
+            "limit_saves",
+            resource=fill(f"resource_{RESOURCES[place]}"),
+            saved=fill("percent", count=saved[place]),
+        )
+        for place in found
+    ]
+    fields = dict(zip(("first", "second", "third"), each, strict=False))
+    return fill(
+        f"limit_{len(found)}", small=fill("percent", count=count(100 * SMALL_SHARE)), **fields
+    )
+
+
+def limit_names(saved: tuple[int, ...]) -> str:
+    """Name the limits that bind."""
+    found = [fill(f"resource_{RESOURCES[place]}") for place in binding(saved)]
+    return ", ".join(found) or fill("resource_none")

@@ -28,6 +28,7 @@
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
     const marker = new kvsim.Marker(charts, controls, rates);
+    const strips = new kvsim.LimitStrips(charts, rates, words);
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
     const embedAddress = document.querySelector("[data-address]");
@@ -42,6 +43,7 @@
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
+      strips.update(reading, known);
       stage.update(reading, known);
       kvsim.fillTtftTable(reading, words, rates);
     }
@@ -101,6 +103,7 @@
       return document.getElementById("embed-line").textContent;
     });
     document.documentElement.dataset.ready = "";
+    kvsim.openOvercommit(page.files.overcommit, sections.overcommit, words);
 
     // The films come last: everything else works without them.
     try {

@@ -11,7 +11,7 @@ import pytest
 from page_text import Page
 from serving import SERVE, serving
 
-from kvsim_app.results import ATLASES, FILMS
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_everything_that_the_page_asks_for_is_there(host, assets):
         ".bin": ("application/octet-stream",),
     }
     assert len(assets) > 5
-    for path in (*ATLASES.values(), FILMS):
+    for path in (*ATLASES.values(), FILMS, OVERCOMMIT):
         assert any(address.endswith(f"/{path.name}") for address in assets)
     for address in assets:
         response = ask(host, address)
@@ -86,8 +86,10 @@ def test_what_is_sent_compressed_is_the_same(host, assets):
 
 
 def test_the_page_is_small(host, assets):
-    """What it takes until everything answers: without films, and with one atlas."""
-    later = {path.name for path in (*ATLASES.values(), FILMS)} - {"atlas-exponential.bin"}
+    """Until the workshop answers: without films and sections' results, and with one atlas."""
+    later = {path.name for path in (*ATLASES.values(), FILMS, OVERCOMMIT)} - {
+        "atlas-exponential.bin"
+    }
     first = [each for each in assets if each.rsplit("/")[-1] not in later]
     assert len(assets) - len(first) == len(later)
     sizes = {each: len(ask(host, each, Accept_Encoding="gzip").body) for each in ("/", *assets)}
@@ -95,7 +97,7 @@ def test_the_page_is_small(host, assets):
     assert max(sizes.values()) < 1_000_000
 
 
-@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS, OVERCOMMIT], ids=lambda path: path.name)
 def test_results_are_sent_as_they_are(host, assets, path):
     (address,) = [each for each in assets if each.endswith(f"/{path.name}")]
     assert ask(host, address).body == path.read_bytes()

@@ -58,6 +58,6 @@
       });
     });
     update();
-    document.getElementById("overcommit").dataset.live = "";
+    document.getElementById("overcommit").dataset.open = "";
   };
 })((window.kvsim ??= {}));

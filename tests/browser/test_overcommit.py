@@ -34,7 +34,7 @@ POSITIONS = [
 def page(browser, plate):
     visits = Visits(browser, plate, "")
     page = visits.open()
-    page.wait_for_selector("#overcommit[data-live]")
+    page.wait_for_selector("#overcommit[data-open]")
     yield page
     visits.close()
 
@@ -268,7 +268,7 @@ def test_the_link_brings_all_of_it_back(visits, page):
     search = "?offered=36&tokens=4&watermark=0.1&back=swap&copies=1"
     page.wait_for_function("search => location.search === search", arg=search)
     other = visits.open(search)
-    other.wait_for_selector("#overcommit[data-live]")
+    other.wait_for_selector("#overcommit[data-open]")
     check(other, **position)
     assert other.inner_text("#notice") == ""
     other.get_by_role("button", name="Reset").click()
@@ -281,7 +281,7 @@ def test_the_link_brings_all_of_it_back(visits, page):
 
 def test_on_a_phone_in_the_dark(visits):
     page = visits.open("?back=swap&offered=40&copies=1", color_scheme="dark", **PHONE)
-    page.wait_for_selector("#overcommit[data-live]")
+    page.wait_for_selector("#overcommit[data-open]")
     page.get_by_text("Recompute and swap as a table").click()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 360

@@ -118,6 +118,13 @@ def shares(results: Overcommitted, settings: Overcommit) -> dict[str, float]:
     return found
 
 
+def calm_rate(results: Overcommitted) -> str:
+    """Write the highest rate that is kept at which nobody is pre-empted, whatever else is set."""
+    calm = (results.arrays["preemptions"] == 0).all(axis=(0, 1, 2))
+    rates = results.axis("overcommit_rate")
+    return words.rate(max(rate for rate, none in zip(rates, calm, strict=True) if none))
+
+
 def milliseconds(number_s: float) -> str:
     """Write a short duration."""
     return fill("millisecond", count=significant(1e3 * number_s))

@@ -102,6 +102,7 @@ def render(
         overcommitted={
             "words": overcommit.section_words(results.overcommitted, Overcommit()),
             "shares": overcommit.shares(results.overcommitted, Overcommit()),
+            "calm": overcommit.calm_rate(results.overcommitted),
             "watermarks": list(Overcommit.param["watermark"].objects),
             "swaps": swap_figure.described(),
         },

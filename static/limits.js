@@ -16,20 +16,33 @@
       this.rates = rates;
       this.words = words;
       this.place = document.getElementById("limit-strips");
-      this.drawing = element("svg", { role: "img", height: KINDS.length * STRIP_PX + KEY_PX });
+      this.height = KINDS.length * STRIP_PX + KEY_PX;
+      // On paper, which is narrower, the strips are pressed together as the chart is.
+      this.drawing = element("svg", {
+        role: "img",
+        height: this.height,
+        preserveAspectRatio: "none",
+      });
       this.place.append(this.drawing);
     }
 
     update(reading, known) {
-      const { left } = this.drawing.getBoundingClientRect();
+      const { left, width } = this.drawing.getBoundingClientRect();
+      this.drawing.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
       const axis = this.charts.rateAxis();
       // Each rate has a cell, as wide as the distance to its neighbour, below its place in the chart.
       this.x = (rate) => axis.position(rate) - left;
       const chosen = this.x(reading.settings.rate);
       this.drawing.replaceChildren(
         ...KINDS.flatMap((kind, row) => this.strip(kind, row * STRIP_PX, reading[kind].saved)),
-        element("line", { class: "strip-chosen", x1: chosen, x2: chosen, y1: 0, y2: KINDS.length * STRIP_PX }),
-        text("strip-key", 0, KINDS.length * STRIP_PX + KEY_PX - 4, this.words.fill("strip_letters", {})),
+        element("line", {
+          class: "strip-chosen",
+          x1: chosen,
+          x2: chosen,
+          y1: 0,
+          y2: KINDS.length * STRIP_PX,
+        }),
+        text("strip-key", 0, this.height - 4, this.words.fill("strip_letters", {})),
       );
       this.drawing.setAttribute("aria-label", this.words.fill("strip_label", known));
     }
@@ -43,7 +56,13 @@
         const y = top + LABEL_PX + place * LANE_PX;
         parts.push(
           text("strip-letter", this.x(first) - 5, y + LANE_PX - 2, letter),
-          element("line", { class: "strip-lane", x1: this.x(first), x2: this.x(last), y1: y + LANE_PX, y2: y + LANE_PX }),
+          element("line", {
+            class: "strip-lane",
+            x1: this.x(first),
+            x2: this.x(last),
+            y1: y + LANE_PX,
+            y2: y + LANE_PX,
+          }),
         );
         for (const [from, to] of runs(bound.map((places) => places.includes(place)))) {
           const [start, end] = [this.x(this.rates[from] - 0.5), this.x(this.rates[to] + 0.5)];

@@ -46,6 +46,7 @@
       const { minute } = this;
       const { width, height } = this.drawing.getBoundingClientRect();
       if (!width) return;
+      this.drawing.setAttribute("viewBox", `0 0 ${width} ${height}`); // for paper, which is narrower
       const heldBottom = TOP_PX + HELD_SHARE * (height - TOP_PX - GAP_PX - AXIS_PX);
       const marksTop = heldBottom + GAP_PX;
       const bottom = height - AXIS_PX;
@@ -63,7 +64,7 @@
       }
       const first = this.words.fill("requests_axis", { count: 1 });
       const last = this.words.fill("requests_axis", { count: this.words.count(minute.requests) });
-      texts.push([left + 5, bottom - 6, first, "start"], [left + 5, marksTop + 14, last, "start"]);
+      texts.push([right - 5, bottom - 6, first, "end"], [left + 5, marksTop + 14, last, "start"]);
 
       this.guide = element("line", { class: "guide", y1: TOP_PX, y2: bottom });
       this.marks = minute.events.map(() => element("rect", { class: "mark" }));
@@ -84,6 +85,14 @@
           const label = element("text", { x, y, "text-anchor": anchor });
           label.textContent = text;
           return label;
+        }),
+        // Requests come evenly on average; what lies between them and the marks is the queue.
+        element("line", {
+          class: "arrivals",
+          x1: left,
+          x2: right,
+          y1: this.y(0),
+          y2: this.y(minute.requests),
         }),
         this.guide,
         ...this.marks,

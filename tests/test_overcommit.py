@@ -12,6 +12,7 @@ from kvsim_app import overcommit, words
 from kvsim_app.allocations import SERVER
 from kvsim_app.assets import inlined_page
 from kvsim_app.overcommit import TRADED, section_words, shares
+from kvsim_app.paths import STATIC
 from kvsim_app.results import load_results
 from kvsim_app.sections import Overcommit
 from kvsim_app.settings import Settings, choices
@@ -134,6 +135,23 @@ def test_the_page_says_it_before_any_script(everything):
     assert {each["data-overcommit"] for each in said} > {"finding", "chosen_ttft_p99"}
     for element in said:
         assert element.text == known[element["data-overcommit"]]
+
+
+def test_the_page_names_a_rate_without_pre_emptions(everything):
+    assert overcommit.calm_rate(everything.overcommitted) == words.rate(20)
+    page = Page(inlined_page(everything, Settings()))
+    assert f"At {words.rate(20)} nobody" in page.one("section", id="overcommit").text
+
+
+def test_a_sentence_asks_for_nothing_that_is_not_known(results):
+    """Fields of the section's words, or in its script's code."""
+    known = set(section_words(results, Overcommit()))
+    code = (STATIC / "overcommit_words.js").read_text("utf-8")
+    code += (STATIC / "overcommit.js").read_text("utf-8")
+    for name, template in words.TEMPLATES.items():
+        if name.startswith("overcommit_"):
+            for field in set(re.findall(r"\{(\w+)\}", template)) - known:
+                assert re.search(rf"\b{field}\b", code), (name, field)
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def assets(host):
     found = [element["src"] for element in page.all("script", src=...)]
     found += [element["href"] for element in page.all("link", href=...)]
     files = json.loads(page.one("script", id="plate-data").text)["files"]
-    found += [*files["atlases"].values(), files["films"]]
+    found += [*files["atlases"].values(), files["films"], files["overcommit"]]
     return [f"/{address}" for address in dict.fromkeys(found) if not address.startswith("data:")]
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from bokeh.util.paths import bokehjs_path
 
-from .page import render
+from .languages import PLATES_OWN, Language
+from .page import render, render_teacher
 from .paths import STATIC
 from .results import ATLASES, FILMS, OVERCOMMIT, Results
 from .settings import Settings
@@ -13,8 +14,12 @@ from .settings import Settings
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
-    for name in ("page", "controls", "findings", "cache", "essay", "bars", "overcommit", "readers")
+    for name in (
+        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "overcommit"),
+        "readers",
+    )
 )
+TEACHER = "teacher"  # the address of the teacher's page
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.
 SCRIPTS = (
@@ -44,17 +49,28 @@ SCRIPTS = (
             "overcommit_words",
             "timeline",
             "overcommit",
+            "cards",
+            "pictures",
+            "measured",
+            "taking",
+            "handout",
+            "citing",
             "plate",
         )
     ),
 )
 
 
-def linked_page(results: Results, addresses: dict[Path, str]) -> str:
+def linked_page(
+    results: Results,
+    addresses: dict[Path, str],
+    language: Language = PLATES_OWN,
+    teacher: str = TEACHER,
+) -> str:
     """Render the page with links to the addresses that a server gives its files."""
     return render(
         results,
-        styles="\n".join(f'<link rel="stylesheet" href="{addresses[path]}">' for path in STYLES),
+        styles=_style_links(addresses),
         # Deferred: the text is painted before any of them has loaded.
         scripts="\n".join(f'<script defer src="{addresses[path]}"></script>' for path in SCRIPTS),
         files={
@@ -63,11 +79,27 @@ def linked_page(results: Results, addresses: dict[Path, str]) -> str:
             "overcommit": addresses[OVERCOMMIT],
             "film": FILM_ADDRESS,
         },
+        language=language,
+        teacher=teacher,
     )
 
 
-def inlined_page(results: Results, start: Settings) -> str:
-    """Render the page with everything inside, so that it asks for nothing.
+def teachers_page(
+    results: Results,
+    addresses: dict[Path, str],
+    language: Language = PLATES_OWN,
+    home: str = "./",
+) -> str:
+    """Render the teacher's page, with such links too; ``home`` is the plate's address from it."""
+    return render_teacher(results, _style_links(addresses), language, home)
+
+
+def _style_links(addresses: dict[Path, str]) -> str:
+    return "\n".join(f'<link rel="stylesheet" href="{addresses[path]}">' for path in STYLES)
+
+
+def inlined_page(results: Results, start: Settings, language: Language = PLATES_OWN) -> str:
+    """Render the page with everything inside, the teacher's too, so that it asks for nothing.
 
     It offers the workload that it starts with and the plate's own.
     """
@@ -84,6 +116,7 @@ def inlined_page(results: Results, start: Settings) -> str:
             "overcommit": _data_address(OVERCOMMIT),
         },
         start=start,
+        language=language,
     )
 
 

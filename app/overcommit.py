@@ -72,11 +72,11 @@ def section_words(results: Overcommitted, settings: Overcommit) -> dict[str, str
     known = {
         "rate": words.rate(settings.overcommit_rate),
         "block_size": words.tokens(settings.overcommit_block_size),
-        "watermark": fill("percent", count=f"{settings.watermark:g}"),
+        "watermark": fill("percent", count=words.plain(settings.watermark)),
         "blocks": _blocks(results, chosen),
         "replications": count(results.header["replications"]),
         "chosen_heading": fill(f"overcommit_way_{_way(results, chosen)}"),
-        "marked_heading": fill("overcommit_with_watermark", watermark=f"{other_mark:g}"),
+        "marked_heading": fill("overcommit_with_watermark", watermark=words.plain(other_mark)),
         "returned_heading": fill(f"overcommit_way_{_way(results, returned)}"),
         **_column("chosen", results, chosen),
         **_column("marked", results, marked),

@@ -4,9 +4,11 @@ The workshop's are in settings.py; every one of those is an axis of the atlases.
 Names and URL keys differ throughout the page: all controls have one link in common.
 """
 
+from collections.abc import Iterator
+
 import param
 
-from .settings import Choice
+from .settings import Choice, Settings, choices
 
 
 class Sharing(param.Parameterized):
@@ -88,3 +90,10 @@ SECTIONS: dict[str, type[param.Parameterized]] = {
     "sharing": Sharing,
     "overcommit": Overcommit,
 }
+
+
+def every_choice() -> Iterator[tuple[str, Choice]]:
+    """Yield the name and the parameter of every control of the page."""
+    tables: tuple[type[param.Parameterized], ...] = (Settings, *SECTIONS.values())
+    for table in tables:
+        yield from choices(table)

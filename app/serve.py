@@ -4,13 +4,15 @@ Panel's server runs it. The plate needs no session; at /panel the same plate is 
 in one.
 """
 
+import re
 from pathlib import Path
 
 import panel as pn
 from bokeh.server.server import Server
 
-from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
+from .assets import FILM_ADDRESS, SCRIPTS, STYLES, TEACHER, linked_page, teachers_page
 from .handlers import Asset, AssetHandler, FilmHandler
+from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
 from .results import ATLASES, FILMS, OVERCOMMIT, load_results
 
@@ -23,8 +25,9 @@ _CONTENT_TYPES = {
 
 
 def prepare() -> dict[str, Asset]:
-    """Render and compress the page and its files, by path.
+    """Render and compress the page, the teacher's page, and their files, by path.
 
+    The plate's own language is at "" and "teacher", another one, xx, at "xx" and "xx-teacher".
     Raises ``ResultsError`` if files are missing, damaged, or from other model code.
     """
     results = load_results()
@@ -34,8 +37,16 @@ def prepare() -> dict[str, Asset]:
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset
-    page = linked_page(results, addresses)
-    return {"": Asset("text/html; charset=utf-8", page.encode())} | assets
+    for language in map(load_language, language_names()):
+        # Beside each other, so that all find their files at the same addresses.
+        own = language is PLATES_OWN
+        home, teacher = ("", TEACHER) if own else (language.name, f"{language.name}-{TEACHER}")
+        for where, page in (
+            (home, linked_page(results, addresses, language, teacher)),
+            (teacher, teachers_page(results, addresses, language, home or "./")),
+        ):
+            assets[where] = Asset("text/html; charset=utf-8", page.encode())
+    return assets
 
 
 def server(port: int, address: str, origins: list[str]) -> Server:
@@ -45,13 +56,14 @@ def server(port: int, address: str, origins: list[str]) -> Server:
     (see :func:`prepare`), and ``OSError`` if the port cannot be had.
     """
     assets = prepare()
+    paths = "|".join(re.escape(path) for path in assets if not path.startswith("assets/"))
     return pn.io.server.get_server(
         {"panel": Plate},
         port=port,
         address=address,
         websocket_origin=[f"localhost:{port}", f"127.0.0.1:{port}", *origins] if origins else None,
         extra_patterns=[
-            (r"/((?:assets/.*)?)", AssetHandler, {"assets": assets}),
+            (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
         ],
     )

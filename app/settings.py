@@ -50,11 +50,15 @@ class Choice(param.Selector[Any]):
     @property
     def allowed(self) -> str:
         """What it can be set to, in words."""
+        return self.allowed_as("{low} to {high}", "{most} or {last}")
+
+    def allowed_as(self, between: str, one_of: str) -> str:
+        """Say what it can be set to, in the words of another language."""
         values = [self.spell(value) for value in self.objects]
         if len(values) > 10:
-            return f"{values[0]} to {values[-1]}"
+            return between.format(low=values[0], high=values[-1])
         *most, last = values
-        return f"{', '.join(most)} or {last}"
+        return one_of.format(most=", ".join(most), last=last)
 
 
 class Settings(param.Parameterized):

@@ -1,28 +1,35 @@
 """The page's live words: numbers with their units, and the sentences that follow the controls.
 
-The sentences stand in static/words.en.json. static/words.js fills them in while a reader drags;
-this module does the same for the text that is there before any script, and tests hold the two
-against each other.
+The sentences stand in static/words.en.json (see languages.py). static/words.js fills them in while
+a reader drags; this module does the same for the text that is there before any script, and tests
+hold the two against each other.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from kvsim.limits import RESOURCES, SMALL_SHARE
 
-from .paths import STATIC
+from .languages import ENGLISH, spoken
 from .reading import Reading, Side, binding
+from .sections import every_choice
 
-TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf-8"))
+TEMPLATES = ENGLISH
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 
 def fixed(number: float, decimals: int) -> str:
     """Write so many decimals; halves are rounded up, as JavaScript's ``toFixed`` does."""
     rounded = Decimal(number).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    return f"{rounded:,f}".replace(",", _THIN_SPACE)
+    whole, _, rest = f"{rounded:,f}".partition(".")
+    whole = whole.replace(",", _THIN_SPACE)
+    return whole + spoken()["decimal_mark"] + rest if rest else whole
+
+
+def plain(number: float) -> str:
+    """Write a number as it is, with the language's decimal mark."""
+    return f"{number:g}".replace(".", spoken()["decimal_mark"])
 
 
 def count(number: float) -> str:
@@ -67,9 +74,19 @@ def seconds(number: float) -> str:
     return fill("second", count=significant(number))
 
 
+def shown(name: str, value: Any) -> str:
+    """Write the value of a control, as it stands beside it."""
+    choice = dict(every_choice())[name]
+    if choice.kind == "select":
+        return fill(f"{name}_{value}")
+    if choice.kind == "switch":
+        return fill("on" if value else "off")
+    return UNITS[choice.unit](value)
+
+
 def fill(template: str, **fields: object) -> str:
     """Fill in a sentence of the word file."""
-    return TEMPLATES[template].format(**fields)
+    return spoken()[template].format(**fields)
 
 
 # How a slider's value is written, by the unit of its choice.
@@ -77,7 +94,7 @@ UNITS: dict[str, Callable[[Any], str]] = {
     "tokens": tokens,
     "requests/s": rate,
     "samples": samples,
-    "%": lambda number: fill("percent", count=number),
+    "%": lambda number: fill("percent", count=plain(number)),
 }
 
 

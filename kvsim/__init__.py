@@ -9,7 +9,11 @@ from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
 from kvsim.block_pool import BlockPool, OutOfBlocksError
 from kvsim.block_swapping import SwappingTables
 from kvsim.block_tables import BlockTable, BlockTables
+from kvsim.cache_figures import CacheFigures, figures_of_bytes, figures_of_gib
+from kvsim.cache_layout import Layout, cache_layout
 from kvsim.capacity import Capacity, capacity
+from kvsim.cards import CARDS, Card
+from kvsim.config_json import read_config
 from kvsim.curve import (
     Traffic,
     TtftCurve,
@@ -22,18 +26,24 @@ from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
 from kvsim.limits import BindingLimits, binding_limits
+from kvsim.log_capacity import cache_of
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.preempting import Preemptions, preemptions
+from kvsim.presets import MODELS, Preset
 from kvsim.reserving import Buddy, FirstFit
+from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
+from kvsim.server_log import ServerLog, read_log
 from kvsim.setting import Setting
+from kvsim.shape import Parameters, Shape
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
 from kvsim.sweep import SweepError, sweep
 from kvsim.timeline import Timeline
+from kvsim.trace_csv import Trace, read_trace, write_trace
 from kvsim.workload import ExponentialLengths, Lengths, Requests
 
 __all__ = [
@@ -41,9 +51,11 @@ __all__ = [
     "A100_80GB",
     "AZURE_CODE",
     "AZURE_CONVERSATION",
+    "CARDS",
     "GPU",
     "H100",
     "LLAMA_3_8B",
+    "MODELS",
     "OPT_13B",
     "OPT_66B",
     "OPT_175B",
@@ -57,39 +69,58 @@ __all__ = [
     "BlockTable",
     "BlockTables",
     "Buddy",
+    "CacheFigures",
     "Capacity",
+    "Card",
     "Contiguous",
     "ExponentialLengths",
     "FirstFit",
+    "Layout",
     "Lengths",
     "Model",
     "OutOfBlocksError",
     "Paged",
+    "Parameters",
     "Passes",
     "Percentiles",
     "Place",
     "Placement",
     "Preemptions",
+    "Preset",
     "Requests",
+    "ServedModel",
     "Server",
+    "ServerLog",
     "ServiceLimits",
     "Setting",
+    "Shape",
     "Stays",
     "Summary",
     "SwappingTables",
     "SweepError",
     "Timeline",
+    "Trace",
     "Traffic",
     "TtftCurve",
     "account",
     "binding_limits",
+    "cache_bytes_left",
+    "cache_layout",
+    "cache_of",
     "capacity",
+    "figures_of_bytes",
+    "figures_of_gib",
     "median_ttft_s",
     "preemptions",
     "python_lines",
+    "read_config",
+    "read_log",
+    "read_trace",
     "record",
     "requests_csv",
     "saturated_capacity",
+    "server_for",
+    "simplifications",
     "simulate",
     "summarise",
     "sustained_rate",
@@ -97,4 +128,5 @@ __all__ = [
     "to_csv",
     "to_json",
     "ttft_curve",
+    "write_trace",
 ]

@@ -21,11 +21,15 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_workers(paper)
     paper.set_defaults(run=lambda given: _paper(given.seeds, given.workers, given.json))
     # These read their arguments with the help of this module.
+    from kvsim.capacity_command import add_capacity
+    from kvsim.input_commands import add_input_commands
     from kvsim.limits_command import add_limits
     from kvsim.run_command import add_run
 
+    add_capacity(commands)
     add_run(commands)
     add_limits(commands)
+    add_input_commands(commands)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +90,8 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within limits, which says what it reads if it cannot."""
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        digits = text.isascii() and text.isdigit() and len(text) <= 18
+        if not digits or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is no {what}: give a number from {least} to {most}"
             )

@@ -100,11 +100,30 @@
       return address.href;
     }
 
+    /** Let links to settings move the controls, also where the page has no address to go to. */
+    follow(workshop) {
+      for (const anchor of document.querySelectorAll("a[data-settings]")) {
+        anchor.addEventListener("click", (event) => {
+          if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          const { position } = this.read(anchor.dataset.settings);
+          this.move({ ...this.defaults, ...position });
+          workshop.scrollIntoView();
+          workshop.focus({ preventScroll: true });
+        });
+      }
+    }
+
     /** Another address with the workshop's settings as its query, by their values. */
     query(address, settings) {
       const [{ table }] = this.groups;
       const query = new URLSearchParams(table.map(({ key, name }) => [key, settings[name]]));
       return `${address}?${query}`;
+    }
+
+    /** Whether the page has an address at all: what a frame holds as text has none. */
+    get addressed() {
+      return location.protocol !== "about:";
     }
 
     /** Show the position's address without adding to the reader's history. */

@@ -71,11 +71,11 @@
       const known = {
         rate: words.rate(settings.overcommit_rate),
         block_size: words.tokens(settings.overcommit_block_size),
-        watermark: words.fill("percent", { count: settings.watermark }),
+        watermark: words.fill("percent", { count: words.plain(settings.watermark) }),
         blocks: words.count(header.blocks[position[2]]),
         replications: words.count(header.replications),
         chosen_heading: way(position),
-        marked_heading: words.fill("overcommit_with_watermark", { watermark: mark }),
+        marked_heading: words.fill("overcommit_with_watermark", { watermark: words.plain(mark) }),
         returned_heading: way(returned),
         ...this.column("chosen", position),
         ...this.column("marked", marked),
@@ -124,7 +124,7 @@
         recomputed: words.tokens(value("recomputed")),
         moved: words.fill("gigabyte", { count: words.significant(value("moved") / 1e9) }),
         lost: words.seconds(value("lost")),
-        running: value("running").toFixed(1),
+        running: words.fixed(value("running"), 1),
         peak: words.count(value("peak")),
       };
       for (const time of TIMES) {
@@ -151,7 +151,7 @@
         place: words.count(place + 1),
         drawn: words.count(events.length),
         number: words.count(event.request + 1),
-        at: event.evicted_s.toFixed(2),
+        at: words.fixed(event.evicted_s, 2),
         away: this.milliseconds(event.away_s),
         tokens: words.tokens(event.recomputed),
         moved: words.fill("megabyte", { count: words.count(event.moved_bytes / 1e6) }),

@@ -33,6 +33,9 @@
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
     const embedAddress = document.querySelector("[data-address]");
     const live = document.querySelectorAll("[data-live]");
+    const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
+    const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
+    let shown; // {atlas, reading, known} of what stands on the page
 
     let pending = 0;
     let linkTimer = 0;
@@ -40,11 +43,13 @@
       pending = 0;
       const reading = atlases.current.reading(controls.settings);
       const known = words.of(reading);
+      shown = { atlas: atlases.current, reading, known };
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       strips.update(reading, known);
       stage.update(reading, known);
+      cards.update(atlases.current, reading);
       kvsim.fillTtftTable(reading, words, rates);
     }
     const updateSoon = () => (pending ||= requestAnimationFrame(update));
@@ -102,6 +107,14 @@
     kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
       return document.getElementById("embed-line").textContent;
     });
+    const now = () => shown;
+    const address = () => (link.addressed ? link.write() : "");
+    const { version, charts: items } = page;
+    const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
+    kvsim.offerHandout(words, say, address);
+    kvsim.offerCitations(words);
+    kvsim.offerReport({ words, version, now, address, settings: () => taking.settings() });
+    link.follow(document.getElementById("workshop"));
     document.documentElement.dataset.ready = "";
     kvsim.openOvercommit(page.files.overcommit, sections.overcommit, words);
 

@@ -4,7 +4,7 @@
   "use strict";
 
   const THIN_SPACE = "\u202f";
-  const RESOURCES = ["memory", "compute", "bandwidth"];
+  const RESOURCES = (kvsim.RESOURCES = ["memory", "compute", "bandwidth"]);
   const SMALL = 5; // per cent: where twice of anything saves less, nothing binds
   const ALIKE = 5; // per cent: resources that save nearly as much as the best one bind as well
 
@@ -26,6 +26,15 @@
       return this.templates[template].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
     }
 
+    /** A number as it is, with the language's decimal mark. */
+    plain(number) {
+      return String(number).replace(".", this.templates.decimal_mark);
+    }
+
+    fixed(number, decimals) {
+      return number.toFixed(decimals).replace(".", this.templates.decimal_mark);
+    }
+
     count(number) {
       return number.toFixed(0).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE);
     }
@@ -35,14 +44,14 @@
       if (number >= 9.95 || number === 0) return this.count(number);
       let decimals = 1;
       while (decimals < 4 && number < 9.95 * 10 ** -decimals) decimals++;
-      return number.toFixed(decimals);
+      return this.fixed(number, decimals);
     }
 
     /** One decimal, or two close to either end. */
     percent(share) {
       const value = 100 * share;
       const decimals = value === 0 || value === 100 ? 0 : value >= 1 && value <= 99.9 ? 1 : 2;
-      return this.fill("percent", { count: value.toFixed(decimals) });
+      return this.fill("percent", { count: this.fixed(value, decimals) });
     }
 
     tokens(number) {
@@ -109,8 +118,8 @@
         wasted: this.percent(1 - side.share),
         ttft: this.seconds(median),
         ttft_band: this.fill("band", { low: this.significant(low), high: this.significant(high) }),
-        sustained: this.fill("rate", { count: side.sustained.toFixed(1) }),
-        sustained_value: side.sustained.toFixed(1),
+        sustained: this.fill("rate", { count: this.fixed(side.sustained, 1) }),
+        sustained_value: this.fixed(side.sustained, 1),
         running: this.count(side.running),
         waiting: this.count(side.waiting),
         token_share: this.percent(side.cached / capacity),
@@ -119,7 +128,7 @@
         limit: this.limit(saved),
         limit_names: this.limitNames(saved),
         ...Object.fromEntries(
-          RESOURCES.map((name, place) => [`sustained_twice_${name}`, side.doubled[place].toFixed(1)]),
+          RESOURCES.map((name, place) => [`sustained_twice_${name}`, this.fixed(side.doubled[place], 1)]),
         ),
       };
       return Object.fromEntries(

@@ -10,7 +10,7 @@ import pytest
 from page_text import Page
 
 from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
+from kvsim_app.assets import SCRIPTS, STYLES, TEACHER, inlined_page, linked_page
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
@@ -78,6 +78,7 @@ def test_headings_skip_no_level(page):
 def test_the_parts_of_the_plate_are_there(page):
     for part in (
         *("workshop", "reading", "learn", "essay", "assumptions", "terms", "sources", "reuse"),
+        *("cards", "questions"),
         *("take-away", "citation", "bibtex", "embed", "assumptions-line", "notice"),
     ):
         assert page.one(id=part).text or part == "notice", part
@@ -135,7 +136,7 @@ def test_nothing_is_asked_of_another_host(page, html):
     for path in STYLES:
         assert not re.search(r"@import|url\(", path.read_text("utf-8"))
     for link in page.all("a", href=...):
-        assert link["href"].startswith(("#", "https://")), "sources are links, over https"
+        assert link["href"].startswith(("#", "https://", TEACHER)), "sources are links, over https"
 
 
 def test_scripts_come_after_the_text_and_hold_nothing_up(page):

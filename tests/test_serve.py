@@ -8,9 +8,12 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
+from made_up_language import NAME, made_up_language
 from page_text import Page
 from serving import SERVE, serving
 
+from kvsim_app import serve
+from kvsim_app.languages import PLATES_OWN
 from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT
 
 
@@ -49,6 +52,35 @@ def test_the_page_is_html_and_may_change(host):
     assert response.headers["Cache-Control"] == "no-cache"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.body.lstrip().lower().startswith(b"<!doctype html>")
+
+
+def test_the_teachers_page_is_beside_it(host):
+    response = ask(host, "/teacher")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    page = Page(response.body.decode())
+    assert page.all("script") == []
+    for element in page.all("link", rel="stylesheet"):
+        assert ask(host, f"/{element['href']}").status == 200
+
+
+def test_a_further_language_has_addresses_of_its_own(monkeypatch, tmp_path):
+    language = made_up_language(tmp_path)
+    monkeypatch.setattr(serve, "language_names", lambda: ["en", NAME])
+    monkeypatch.setattr(
+        serve, "load_language", lambda name: language if name == NAME else PLATES_OWN
+    )
+    assets = serve.prepare()
+    pages = {
+        path: Page(asset.body.decode()) for path, asset in assets.items() if "assets/" not in path
+    }
+    assert pages.keys() == {"", "teacher", NAME, f"{NAME}-teacher"}
+    for path, page in pages.items():
+        assert page.one("html")["lang"] == (NAME if NAME in path else "en-GB")
+    for own, teacher in (("", "teacher"), (NAME, f"{NAME}-teacher")):
+        assert pages[own].one("a", id="to-teacher")["href"] == teacher
+        links = [link["href"] for link in pages[teacher].all("a", data_settings=...)]
+        assert all(link.startswith(f"{own or './'}?") for link in links)
 
 
 def test_settings_in_the_address_are_the_scripts_business(host):

@@ -11,20 +11,14 @@ from .languages import PLATES_OWN, Language
 from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
-from .results import ATLASES, FILMS, Results
+from .results import ATLASES, FILMS, OVERCOMMIT, Results
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
     for name in (
-        "page",
-        "controls",
-        "findings",
-        "cache",
-        "essay",
-        "bars",
-        "cards",
+        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "overcommit"),
         "embedding",
         "readers",
     )
@@ -54,6 +48,7 @@ SCRIPTS = (
             "embedding",
             "charts",
             "marker",
+            "limits",
             "cache",
             "scenes",
             "player",
@@ -62,6 +57,9 @@ SCRIPTS = (
             "stage",
             "tables",
             "copying",
+            "overcommit_words",
+            "timeline",
+            "overcommit",
             "cards",
             "pictures",
             "measured",
@@ -93,6 +91,7 @@ def linked_page(
         files={
             "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
             "films": addresses[FILMS],
+            "overcommit": addresses[OVERCOMMIT],
             "film": FILM_ADDRESS,
         },
         language=language,
@@ -146,6 +145,7 @@ def inlined_page(
         files={
             "atlases": {each: _data_address(ATLASES[each]) for each in sorted(workloads)},
             "films": _data_address(FILMS),
+            "overcommit": _data_address(OVERCOMMIT),
         },
         start=start,
         language=language,

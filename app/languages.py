@@ -16,7 +16,7 @@ from typing import Any
 
 from .container import ResultsError
 from .paths import STATIC, TEMPLATES
-from .settings import choices
+from .sections import every_choice
 
 _ENGLISH = "en"
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -32,7 +32,7 @@ def english() -> dict[str, str]:
     With them, under ``label_NAME`` and ``hint_NAME``, what app/settings.py calls the controls.
     """
     words: dict[str, str] = json.loads((STATIC / f"words.{_ENGLISH}.json").read_text("utf-8"))
-    for name, choice in choices():
+    for name, choice in every_choice():
         words[f"label_{name}"] = str(choice.label)
         words[f"hint_{name}"] = choice.doc or ""
     return words

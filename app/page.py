@@ -9,17 +9,19 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+import param
 from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import paper_figure, words
+from . import overcommit, paper_figure, swap_figure, words
 from .charts import capacity_chart, ttft_chart
 from .languages import PLATES_OWN, Language, speaking, spoken
 from .lessons import LESSONS, described_cards, described_presets
 from .paths import TEMPLATES
 from .reading import Reading, read
 from .results import Results
+from .sections import SECTIONS, Overcommit
 from .settings import NAMES, Settings, choices
 
 # The picture of a link to the page, and its size in pixels; tests/picture.py makes it.
@@ -27,11 +29,11 @@ CARD = {"address": "assets/card.png", "width": 1200, "height": 630}
 YEAR = "2026"  # of this version, for the citation
 
 
-def controls(start: Settings) -> list[dict[str, Any]]:
-    """Describe the controls for the template and the script, from the one table of settings."""
+def controls(start: param.Parameterized) -> list[dict[str, Any]]:
+    """Describe controls for the template and the script, from a table of settings."""
     described = []
     allowed = (spoken()["allowed_between"], spoken()["allowed_one_of"])
-    for name, choice in choices():
+    for name, choice in choices(type(start)):
         values = list(choice.objects)
         now = getattr(start, name)
         described.append(
@@ -83,6 +85,7 @@ def render(
         described = controls(start)
         data = {
             "controls": described,
+            "sections": known["sections"],
             "words": language.words,
             "constants": known["constants"],
             "version": known["constant"]["version"],
@@ -151,6 +154,16 @@ def told(results: Results, start: Settings, workloads: Sequence[str]) -> dict[st
         "cards": described_cards(look, start, constants),
         "presets": described_presets(look, constants, workloads),
         "paper": paper_figure.described(results.paper),
+        "sections": {name: controls(section()) for name, section in SECTIONS.items()},
+        "overcommitted": {
+            "words": overcommit.section_words(results.overcommitted, Overcommit()),
+            "shares": overcommit.shares(results.overcommitted, Overcommit()),
+            "calm": overcommit.calm_rate(results.overcommitted),
+            "watermarks": [
+                words.shown("watermark", each) for each in results.overcommitted.axis("watermark")
+            ],
+            "swaps": swap_figure.described(),
+        },
     }
 
 

@@ -117,10 +117,14 @@ class Settings(param.Parameterized):
 NAMES = ("block_size", "max_length", "rate", "block_overhead", "workload", "reservation")
 
 
-def choices() -> Iterator[tuple[str, Choice]]:
-    """Yield the name and the parameter of each control, in the order of the page."""
-    for name in NAMES:
-        yield name, cast(Choice, Settings.param[name])
+def choices(table: type[param.Parameterized] = Settings) -> Iterator[tuple[str, Choice]]:
+    """Yield the name and the parameter of each control, in the order of the page.
+
+    Those of the workshop, or of another ``table``.
+    """
+    for name in table.param:
+        if isinstance(table.param[name], Choice):
+            yield name, cast(Choice, table.param[name])
 
 
 def values(name: str) -> list[Any]:

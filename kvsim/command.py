@@ -105,11 +105,12 @@ def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     # The paper's experiments are not needed by the other commands.
     from concurrent.futures import BrokenExecutor
 
+    from kvsim import figure_19
     from kvsim.paper import reproduce
     from kvsim.paper_text import notes, text
 
     try:
-        result = reproduce(seeds, workers)
+        result = reproduce(seeds, workers) | {"figure_19": figure_19.compared()}
     except BrokenExecutor:
         print(
             "A process that simulated was ended from outside, perhaps for want of memory: "

@@ -13,18 +13,17 @@
       const parts = [...view.parts].filter(([, part]) => !("reading" in part.dataset));
       this.parts = offer("embed-parts", parts.map(([name, part]) => [name, labelOf(part)]));
       const without = (label) => words.fill("embed_without", { label: label.toLowerCase() });
-      const controls = view.controls.table.map(({ key, label }) => [key, without(label)]);
+      const controls = view.table.map(({ key, label }) => [key, without(label)]);
       this.hidden = offer("embed-hidden", controls);
       const choices = document.getElementById("embed-choices");
-      choices.addEventListener("change", () => this.show(this.position));
+      choices.addEventListener("change", () => this.show());
       // Nothing is sent anywhere; return in the form would load the page anew.
       choices.addEventListener("submit", (event) => event.preventDefault());
     }
 
-    /** Write the line for a position, and the way from a frame to the whole page. */
-    show(position) {
-      this.position = position;
-      const query = this.link.settings(position);
+    /** Write the line for where the controls are, and the way from a frame to the whole page. */
+    show() {
+      const query = this.link.settings;
       this.whole.hidden = !kvsim.isFramed || !location.protocol.startsWith("http");
       if (!this.whole.hidden) this.whole.href = this.link.elsewhere(query);
       query.set("embed", "1");

@@ -13,20 +13,46 @@
     text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
   kvsim.Link = class {
-    constructor(controls, words, view) {
-      this.controls = controls;
+    /** `groups` are all controls of the page: the workshop's, and those of further sections. */
+    constructor(groups, words, view) {
+      this.groups = groups;
       this.words = words;
       this.view = view;
     }
 
-    /** Read an address: the position of each valid key, and a sentence about each other one. */
+    get table() {
+      return this.groups.flatMap((controls) => controls.table);
+    }
+
+    /** Read an address and move the controls there; return a sentence about each invalid key. */
+    open(search) {
+      const { position, notices } = this.read(search);
+      this.move(position);
+      return notices;
+    }
+
+    /** Move controls of all groups: the index of a value, by name. */
+    move(position) {
+      for (const controls of this.groups) controls.move(position);
+    }
+
+    get position() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.position));
+    }
+
+    get defaults() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.defaults));
+    }
+
+    /** The position of each valid key of an address, and a sentence about each other one. */
     read(search) {
+      const { table, position: now } = this;
       const given = new URLSearchParams(search);
       const position = {};
       const notices = [...this.view.notices];
       for (const key of new Set(given.keys())) {
         if (TRACKING.test(key) || kvsim.View.KEYS.includes(key)) continue;
-        const control = this.controls.table.find((each) => each.key === key);
+        const control = table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
           notices.push(
@@ -37,7 +63,7 @@
             }),
           );
         if (!control) {
-          const keys = [...this.controls.table.map((each) => each.key), ...kvsim.View.KEYS];
+          const keys = [...table.map((each) => each.key), ...kvsim.View.KEYS];
           say("link_unknown", { keys: keys.join(", ") });
           continue;
         }
@@ -53,7 +79,7 @@
           say(number || named ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),
             allowed: control.allowed,
-            shown: control.shown[this.controls.index(control.name)],
+            shown: control.shown[now[control.name]],
           });
         }
       }
@@ -64,37 +90,24 @@
       return { position, notices };
     }
 
-    /** The settings of a position as a query: those that differ from the defaults. */
-    settings(position) {
+    /** The settings of the position as a query: those that differ from the defaults. */
+    get settings() {
+      const { position } = this;
       const settings = new URLSearchParams();
-      for (const control of this.controls.table) {
+      for (const control of this.table) {
         const index = position[control.name];
         if (index !== control.default) settings.set(control.key, control.values[index]);
       }
       return settings;
     }
 
-    /** The address of a position: this page's, with the settings and the view, and nothing else. */
-    write(position) {
-      const query = this.settings(position);
+    /** The address of the position: this page's, with the settings and the view, and no more. */
+    write() {
+      const query = this.settings;
       this.view.write(query);
       const address = new URL(location.href);
       address.search = query;
       return address.href;
-    }
-
-    /** Let links to settings move the controls, also where the page has no address to go to. */
-    follow(workshop) {
-      for (const anchor of document.querySelectorAll("a[data-settings]")) {
-        anchor.addEventListener("click", (event) => {
-          if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-          event.preventDefault();
-          const { position } = this.read(anchor.dataset.settings);
-          this.controls.move({ ...this.controls.defaults, ...position });
-          workshop.scrollIntoView();
-          workshop.focus({ preventScroll: true });
-        });
-      }
     }
 
     /** This page with another query. A page without a server has no address that others could use:
@@ -107,11 +120,24 @@
       return written ? `${address}?${written}` : address;
     }
 
-    /** Another address with all settings as its query, by their values. */
+    /** Let links to settings move the controls, also where the page has no address to go to. */
+    follow(workshop) {
+      for (const anchor of document.querySelectorAll("a[data-settings]")) {
+        anchor.addEventListener("click", (event) => {
+          if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          const { position } = this.read(anchor.dataset.settings);
+          this.move({ ...this.defaults, ...position });
+          workshop.scrollIntoView();
+          workshop.focus({ preventScroll: true });
+        });
+      }
+    }
+
+    /** Another address with the workshop's settings as its query, by their values. */
     query(address, settings) {
-      const query = new URLSearchParams(
-        this.controls.table.map((control) => [control.key, settings[control.name]]),
-      );
+      const [{ table }] = this.groups;
+      const query = new URLSearchParams(table.map(({ key, name }) => [key, settings[name]]));
       return `${address}?${query}`;
     }
 
@@ -120,10 +146,10 @@
       return location.protocol !== "about:";
     }
 
-    /** Show a position's address without adding to the reader's history. */
-    show(position) {
+    /** Show the position's address without adding to the reader's history. */
+    show() {
       try {
-        history.replaceState(history.state, "", this.write(position));
+        history.replaceState(history.state, "", this.write());
       } catch {
         // A page without an origin of its own (srcdoc, a sandboxed frame) has no address to change.
       }

@@ -112,12 +112,18 @@
 
     ttftRows({ atlas, reading }) {
       const [low, high] = atlas.constants.band.map((share) => `p${Math.round(100 * share)}`);
-      const columns = [`ttft_${low}_s`, "ttft_median_s", `ttft_${high}_s`, "sustained_per_s"];
+      const columns = [`ttft_${low}_s`, "ttft_median_s", `ttft_${high}_s`, "sustained_per_s", "binds"];
       return [
         ["request_rate_per_s", ...KINDS.flatMap((kind) => columns.map((column) => `${kind}_${column}`))],
         ...atlas.axes.rate.map((rate, index) => [
           rate,
-          ...KINDS.flatMap((kind) => [...reading[kind].curve[index], reading[kind].sustained]),
+          ...KINDS.flatMap((kind) => [
+            ...reading[kind].curve[index],
+            reading[kind].sustained,
+            kvsim.binding(reading[kind].saved[index])
+              .map((place) => kvsim.RESOURCES[place])
+              .join("+") || "none",
+          ]),
         ]),
       ];
     }

@@ -28,14 +28,19 @@
     static KEYS = KEYS;
 
     /** Take what was asked for; `notices` has a sentence about each thing that cannot be had. */
-    constructor(controls, words) {
-      this.controls = controls;
+    constructor(groups, words) {
+      this.groups = groups;
       this.parts = partsOfPage();
       const parts = names("show").filter((name) => this.parts.has(name));
-      const hidden = names("hide").filter((key) => controls.table.some((each) => each.key === key));
+      const hidden = names("hide").filter((key) => this.table.some((each) => each.key === key));
       this.shown = parts;
       this.hidden = new Set(hidden);
       this.notices = [...this.complaints(words)];
+    }
+
+    /** All controls of the page. */
+    get table() {
+      return this.groups.flatMap((controls) => controls.table);
     }
 
     *complaints(words) {
@@ -46,7 +51,7 @@
         yield refuse("theme", text("theme"), THEMES.join(", "));
       }
       const parts = [...this.parts.keys()];
-      const keys = this.controls.table.map((control) => control.key);
+      const keys = this.table.map((control) => control.key);
       for (const [key, known] of [["show", parts], ["hide", keys]]) {
         const unknown = names(key).filter((name) => !known.includes(name));
         if (unknown.length) yield refuse(key, unknown.join(","), known.join(", "));
@@ -67,16 +72,16 @@
           ? !chosen.some((each) => each.contains(part) || part.contains(each))
           : embedded && "reading" in part.dataset;
       }
-      for (const control of this.controls.table) {
-        const place = this.controls.inputs[control.name].closest(CONTROL);
-        place.hidden = this.hidden.has(control.key);
+      for (const { table, inputs } of this.groups) {
+        for (const { name, key } of table) {
+          inputs[name].closest(CONTROL).hidden = this.hidden.has(key);
+        }
       }
     }
 
     /** A position without the controls that are hidden: what a reader may move. */
     movable(position) {
-      const { table } = this.controls;
-      const kept = table.filter((control) => !this.hidden.has(control.key));
+      const kept = this.table.filter((control) => !this.hidden.has(control.key));
       return Object.fromEntries(kept.map(({ name }) => [name, position[name]]));
     }
 

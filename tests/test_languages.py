@@ -22,10 +22,13 @@ from kvsim_app.languages import (
     speaking,
     spoken,
 )
-from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
 from kvsim_app.settings import choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS)}
+ADDRESSES = {
+    path: f"assets/{path.name}"
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT)
+}
 
 
 def refused(folder, content):

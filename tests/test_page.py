@@ -20,10 +20,13 @@ from kvsim_app.assets import (
 )
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS)}
+ADDRESSES = {
+    path: f"assets/{path.name}"
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT)
+}
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +129,7 @@ def test_the_page_knows_where_its_files_are(page):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
     assert files["films"] == ADDRESSES[FILMS]
+    assert files["overcommit"] == ADDRESSES[OVERCOMMIT]
 
 
 def test_nothing_is_asked_of_another_host(page, html):
@@ -214,7 +218,7 @@ def test_no_constant_is_typed_in(results, atlas):
     }
     other = replace(atlas, constants=constants)
     others = replace(results, atlases=results.atlases | {"exponential": other})
-    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured")
+    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured", "overcommit")
     own = words.constant_words(atlas.constants, atlas.axes)
     for name in ("kv_bytes_per_token", "capacity_tokens", "mean_prompt", "peak_tflops", "seed"):
         assert own[name] not in text, name
@@ -246,7 +250,7 @@ def test_a_page_with_everything_inside_asks_for_nothing(results):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert list(files["atlases"]) == ["exponential"]
     assert "film" not in files, "nobody makes films for it"
-    for address in (*files["atlases"].values(), files["films"]):
+    for address in (*files["atlases"].values(), files["films"], files["overcommit"]):
         assert address.startswith("data:")
 
 

@@ -12,8 +12,10 @@ from browser.conftest import LOOKING
 from browser.expected import KINDS, constants, read_at, wait_for_film, words_at
 from browser.hands import put
 from browser.visits import Visits
+from kvsim.limits import RESOURCES
 from kvsim_app import words
 from kvsim_app.assets import inlined_page
+from kvsim_app.reading import binding
 from kvsim_app.results import load_results
 from kvsim_app.settings import Settings, choices, values
 
@@ -99,6 +101,8 @@ def test_the_right_charts_numbers(page):
             written = [float(row[f"{kind}_ttft_{part}_s"]) for part in ("p10", "median", "p90")]
             assert written == [float(each) for each in side.ttft_s]
             assert float(row[f"{kind}_sustained_per_s"]) == side.sustained_per_s
+            bound = [RESOURCES[place] for place in binding(side.saved)]
+            assert row[f"{kind}_binds"] == ("+".join(bound) or "none")
 
 
 def test_the_drawings_numbers(page):

@@ -30,6 +30,7 @@ from kvsim.log_capacity import cache_of
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
+from kvsim.preempting import Preemptions, preemptions
 from kvsim.presets import MODELS, Preset
 from kvsim.replay import Replay
 from kvsim.reserving import Buddy, FirstFit
@@ -85,6 +86,7 @@ __all__ = [
     "Percentiles",
     "Place",
     "Placement",
+    "Preemptions",
     "Preset",
     "Replay",
     "Requests",
@@ -111,6 +113,7 @@ __all__ = [
     "figures_of_bytes",
     "figures_of_gib",
     "median_ttft_s",
+    "preemptions",
     "python_lines",
     "read_config",
     "read_log",

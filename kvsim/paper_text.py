@@ -24,7 +24,7 @@ _WIDTH = 88
 
 
 def text(result: dict[str, Any]) -> str:
-    """Put what :func:`kvsim.paper.reproduce` returned into tables, each with its note."""
+    """Put what ``kvsim paper --json`` prints into tables, each with its note."""
     sections = {
         "figure_2": _figure_2,
         "rest": _rest,
@@ -32,6 +32,7 @@ def text(result: dict[str, Any]) -> str:
         "figure_13b": _figure_13b,
         "section_6_2": _section_6_2,
         "block_sizes": _block_sizes,
+        "figure_19": _figure_19,
     }
     said = notes(result)
     return "\n\n".join(
@@ -44,6 +45,7 @@ def notes(result: dict[str, Any]) -> dict[str, str]:
     """Say of each table how to read it, and why something does not come out."""
     first_fit = result["first_fit"]
     prompt, output = published.ALPACA_MEAN_TOKENS
+    swapped = result["figure_19"]
     return {
         "figure_2": (
             "The paper measured one sample of requests. By its shares and batches a running "
@@ -77,6 +79,12 @@ def notes(result: dict[str, Any]) -> dict[str, str]:
         "block_sizes": (
             "Expected is what an independent program gave by the same rules; the paper has no "
             "such figure."
+        ),
+        "figure_19": (
+            f"Derived, not published: with {1e6 * swapped['copy_overhead_s']:.2f} microseconds for "
+            f"each copy and {100 * swapped['pcie_share']:.0f} % of the bandwidth of PCIe, swaps "
+            "take as long as the figure says at the smallest and the largest block. The time of a "
+            "prompt token (figure 1) gives the tokens. What lies between is simulated by that."
         ),
     }
 
@@ -138,6 +146,19 @@ def _block_sizes(result: dict[str, Any]) -> Iterator[str]:
     yield _heading("expected")
     for row in result["block_sizes"]:
         yield _line(str(row["block_size"]), row["expected"], row["token_states"], row["spread"])
+
+
+def _figure_19(result: dict[str, Any]) -> Iterator[str]:
+    figure = result["figure_19"]
+    yield f"Figure 19: ms to bring back a pre-empted request of {figure['tokens']} tokens, OPT-13B"
+    yield f"{'':32}{'published':>10}{'simulated':>11}"
+    for label, row in (
+        ("recompute, any block size", figure["recompute"]),
+        *((f"swap, blocks of {row['block_size']}", row) for row in figure["swap"]),
+    ):
+        stated = "" if row["published"] is None else f"{1e3 * row['published']:.1f}"
+        line = f"{label:32}{stated:>10}{1e3 * row['seconds']:11.1f}"
+        yield f"{line}  by derivation" if row.get("fitted") else line
 
 
 def _by_system(rows: list[dict[str, Any]], name: str) -> Iterator[str]:

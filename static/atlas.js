@@ -36,6 +36,7 @@
 
   class Atlas {
     constructor(header, arrays) {
+      this.fingerprint = header.fingerprint;
       this.axes = header.axes;
       this.constants = header.constants;
       this.arrays = arrays;
@@ -60,7 +61,9 @@
         rates: this.axes.rate,
         own: Boolean(this.title), // of a reader's own server
         workload: this.constants.workload,
+        fingerprint: this.fingerprint, // of the code that computed it
         capacity: this.constants.capacity_tokens,
+        rateIndex: index("rate"),
         contiguous: this.side("contiguous", [index("reservation"), length], settings),
         paged: this.side("paged", [index("block_overhead"), index("block_size"), length], settings),
       };
@@ -88,6 +91,10 @@
         running: known("running"),
         cached: known("cached"), // tokens
         held: known("held"), // tokens
+        // What twice the memory, arithmetic or bandwidth would do: per cent of the median saved at
+        // each rate, and the rate sustained.
+        saved: this.axes.rate.map((_, index) => [0, 1, 2].map((each) => at("saved", index, each))),
+        doubled: [0, 1, 2].map((each) => at("doubled", each)),
         tokens: computed ? this.snapshot(at("snapshot", rate), settings) : [], // of each that runs
       };
     }

@@ -24,6 +24,14 @@
       return this.table.find((control) => control.name === name);
     }
 
+    /** The plate's values and where they stand, or stood before another server was shown. */
+    get plates() {
+      return this.before ?? { table: this.table, position: this.position };
+    }
+
+    /** Leave another server, if one is shown; see swapping.js. */
+    leave() {}
+
     get defaults() {
       return Object.fromEntries(this.table.map((control) => [control.name, control.default]));
     }
@@ -43,7 +51,7 @@
       return input.type === "range" ? input.valueAsNumber : input.selectedIndex;
     }
 
-    /** Move some of the controls: the index of a value, by name. */
+    /** Move some of the controls: the index of a value, by name; of others they take no notice. */
     move(position) {
       for (const control of this.table) {
         if (!(control.name in position)) continue;
@@ -71,16 +79,14 @@
       });
     }
 
-    /** Take the values of another atlas's axes, with their texts by `shown(name, value)`, from where
-        `position` names a value of each; controls without an axis stand still. Returns what puts
-        everything back. */
+    /** Take the values of another atlas's axes, with their texts by `shown(name, value)`, and those
+        of `position` as defaults; controls without an axis stand still. */
     offer(axes, position, shown) {
-      const before = { table: this.table, position: this.position };
-      this.table = this.table.map((control) => {
+      this.before = this.plates;
+      this.table = this.before.table.map((control) => {
         const values = axes[control.name];
-        const input = this.inputs[control.name];
         if (!values) {
-          input.disabled = true;
+          this.inputs[control.name].disabled = true;
           return control;
         }
         if (control.kind === "select") {
@@ -95,12 +101,16 @@
         };
       });
       this.stretch();
-      return () => {
-        this.table = before.table;
-        for (const { name } of this.table) this.inputs[name].disabled = false;
-        this.stretch();
-        return before.position;
-      };
+    }
+
+    /** Take the plate's values again, and stand where they stood. */
+    restore() {
+      const { table, position } = this.before;
+      this.before = null;
+      this.table = table;
+      for (const { name } of table) this.inputs[name].disabled = false;
+      this.stretch();
+      this.move(position);
     }
 
     /** Make sliders as long as their values are many. */

@@ -119,7 +119,7 @@
       const named = (key, fields = {}) => words.fill(`own_cache_${key}`, fields);
       const facts = [
         [named("title"), answer.title],
-        [named("bytes"), named("gib", { count: (answer.cache_bytes / GIB).toFixed(2) })],
+        [named("bytes"), named("gib", { count: words.fixed(answer.cache_bytes / GIB, 2) })],
         [named("per_token"), words.count(answer.bytes_per_token)],
         [named("tokens"), words.count(answer.tokens)],
       ];

@@ -12,6 +12,7 @@
       this.plates = words.constants;
       this.line = document.getElementById("whose-server");
       this.name = document.getElementById("whose-server-name");
+      controls.leave = () => this.shown && this.back();
       document.getElementById("whose-server-back").addEventListener("click", () => this.back());
     }
 
@@ -19,28 +20,19 @@
       return Boolean(this.atlases.own);
     }
 
-    /** Where the controls stand, or stood before another server was shown. */
-    get platesPosition() {
-      return this.shown ? this.position : this.controls.position;
-    }
-
     /** Show an atlas of the server `title`, at a position by the controls' values; an atlas with the
         same axes leaves the controls where they are. */
     show(atlas, title, position) {
-      const same = this.shown && JSON.stringify(atlas.axes) === JSON.stringify(this.atlases.own.axes);
-      if (same && title === this.atlases.own.title) {
-        atlas.title = title;
-        this.atlases.own = atlas;
-        this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
-        this.update();
-        return;
-      }
-      this.restore?.();
-      if (!this.shown) this.position = this.controls.position;
+      const { own } = this.atlases;
+      const same = title === own?.title && JSON.stringify(atlas.axes) === JSON.stringify(own.axes);
       atlas.title = title;
       this.atlases.own = atlas;
       this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
-      this.restore = this.controls.offer(atlas.axes, position, (name, value) =>
+      if (same) {
+        this.update();
+        return;
+      }
+      this.controls.offer(atlas.axes, position, (name, value) =>
         name === "rate" ? this.words.rate(value) : this.words.tokens(value),
       );
       this.name.textContent = this.words.fill("own_shown", { title });
@@ -62,12 +54,10 @@
     back() {
       this.atlases.own = null;
       this.words.constants = this.plates;
-      this.restore();
-      this.restore = null;
       this.controls.offerOnly("reservation", () => true);
       this.line.hidden = true;
       this.controls.inputs.block_size.focus();
-      this.controls.move(this.position);
+      this.controls.restore();
     }
   };
 })((window.kvsim ??= {}));

@@ -31,6 +31,8 @@
           words.rate(rate),
           ...seconds(reading.contiguous.curve[index]),
           ...seconds(reading.paged.curve[index]),
+          words.limitNames(reading.contiguous.saved[index]),
+          words.limitNames(reading.paged.saved[index]),
         ],
       })),
     );

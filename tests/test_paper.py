@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from slow import roofline_s
 
-from kvsim import OPT_13B, SHAREGPT, Buddy, Paged, Server, published
+from kvsim import OPT_13B, SHAREGPT, Buddy, Paged, Server, figure_19, published
 from kvsim.__main__ import main
 from kvsim.paper import SATURATED, SERVER, SYSTEMS, reproduce, shares
 
@@ -155,6 +155,7 @@ def test_json():
         assert np.isfinite(numbers).all()
         assert set(row["published"]) == {*SHARES, "batch"}
     assert given["notes"]["figure_13b"]
+    assert given["figure_19"] == figure_19.compared()
 
 
 def test_text(result, capsys, monkeypatch):
@@ -162,8 +163,9 @@ def test_text(result, capsys, monkeypatch):
     assert main(["paper"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 105
-    for word in ("Figure 2", "Table 1", "Figure 13b", "Section 6.2", "block size", "exponential"):
+    for word in ("Figure 2", "Table 1", "Figure 13b", "Section 6.2", "block size", "Figure 19"):
         assert word in said
+    assert "swap, blocks of 16                    40.0       39.1\n" in said
     flagged = [line for line in said.splitlines() if "more than" in line]
     assert len(flagged) == 1
     assert "the rest" in flagged[0]

@@ -28,6 +28,8 @@ from kvsim.placement import Place, Placement
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.setting import Setting
+from kvsim.shared_capacity import SharedCapacity, shared_capacity
+from kvsim.shared_rate import sustained_prompt_rate
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
@@ -72,6 +74,7 @@ __all__ = [
     "Server",
     "ServiceLimits",
     "Setting",
+    "SharedCapacity",
     "Stays",
     "Summary",
     "SwappingTables",
@@ -87,8 +90,10 @@ __all__ = [
     "record",
     "requests_csv",
     "saturated_capacity",
+    "shared_capacity",
     "simulate",
     "summarise",
+    "sustained_prompt_rate",
     "sustained_rate",
     "sweep",
     "to_csv",

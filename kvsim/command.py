@@ -97,9 +97,9 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
 
 def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     # The paper's experiments are not needed by the other commands.
-    from kvsim.paper import reproduce
+    from kvsim.paper_sharing import reproduce_all
     from kvsim.paper_text import notes, text
 
-    result = reproduce(seeds, workers)
+    result = reproduce_all(seeds, workers)
     print(json.dumps(result | {"notes": notes(result)}, indent=2) if as_json else text(result))
     return 0

@@ -77,16 +77,17 @@ def _serve(port: int, address: str, origins: list[str]) -> int:
 
 
 def _atlas(folder: Path, workers: int | None) -> int:
-    from . import paper_store
+    from . import paper_store, sharing_results
     from .atlas_build import PLANS, build
     from .films import build as build_films
-    from .results import ATLASES, FILMS, PAPER
+    from .results import ATLASES, FILMS, PAPER, SHARING
 
     if not folder.is_dir():
         return _fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
         # The quick ones first.
         paper_store.build(folder / PAPER.name, workers)
+        sharing_results.build(folder / SHARING.name, workers)
         for workload, plan in PLANS.items():
             build(plan, folder / ATLASES[workload].name, workers)
         build_films(folder / FILMS.name)
@@ -94,7 +95,7 @@ def _atlas(folder: Path, workers: int | None) -> int:
         return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:
         return _fail("Stopped; what is done is kept, and the same command goes on from there.")
-    for path in (*ATLASES.values(), FILMS, PAPER):
+    for path in (*ATLASES.values(), FILMS, PAPER, SHARING):
         print(f"{folder / path.name}: {(folder / path.name).stat().st_size:,} bytes")
     return 0
 

@@ -7,13 +7,13 @@ from bokeh.util.paths import bokehjs_path
 
 from .page import render
 from .paths import STATIC
-from .results import ATLASES, FILMS, Results
+from .results import ATLASES, FILMS, SHARING, Results
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
-    for name in ("page", "controls", "findings", "cache", "essay", "bars", "readers")
+    for name in ("page", "controls", "findings", "cache", "essay", "bars", "sharing", "readers")
 )
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.
@@ -40,6 +40,10 @@ SCRIPTS = (
             "stage",
             "tables",
             "copying",
+            "sharing-story",
+            "sharing-drawing",
+            "sharing-steps",
+            "sharing",
             "plate",
         )
     ),
@@ -56,6 +60,7 @@ def linked_page(results: Results, addresses: dict[Path, str]) -> str:
         files={
             "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
             "films": addresses[FILMS],
+            "sharing": addresses[SHARING],
             "film": FILM_ADDRESS,
         },
     )
@@ -76,6 +81,7 @@ def inlined_page(results: Results, start: Settings) -> str:
         files={
             "atlases": {each: _data_address(ATLASES[each]) for each in sorted(workloads)},
             "films": _data_address(FILMS),
+            "sharing": _data_address(SHARING),
         },
         start=start,
     )

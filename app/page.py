@@ -14,7 +14,7 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import paper_figure, words
+from . import paper_figure, sharing_page, words
 from .charts import capacity_chart, ttft_chart
 from .paths import TEMPLATES
 from .reading import read
@@ -99,6 +99,7 @@ def render(
         default=default,
         constant=constants | {"version": version("kvsim"), "year": YEAR},
         paper=paper_figure.described(results.paper),
+        sharing=sharing_page.described(results.sharing, results.paper, start),
         live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
         styles=Markup(styles),
         scripts=Markup('<script type="application/json" id="plate-data">{}</script>\n{}').format(

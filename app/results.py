@@ -1,17 +1,19 @@
-"""The files of results: an atlas for each workload, the films, and the paper's figures."""
+"""The files of results: an atlas for each workload, films, the paper's figures, and sharing."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import paper_store
+from . import paper_store, sharing_results
 from .atlas import Atlas, AtlasError, load
 from .atlas_build import PLANS
 from .container import ContainerError, unpack
 from .paper_store import Paper
 from .paths import STATIC
+from .sharing_results import SharingResults
 
 FILMS = STATIC / "films.bin"
 PAPER = STATIC / "paper.json"
+SHARING = STATIC / "sharing.bin"
 ATLASES = {workload: STATIC / f"atlas-{workload}.bin" for workload in PLANS}
 _STALE = (
     "{0} was built from other model code than is here, so its numbers may be wrong: build it "
@@ -21,10 +23,11 @@ _STALE = (
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What the page is rendered from: atlases by workload, and the paper's figures."""
+    """What the page is rendered from: atlases by workload, the paper's figures, and sharing."""
 
     atlases: dict[str, Atlas]
     paper: Paper
+    sharing: SharingResults
 
 
 def load_results() -> Results:
@@ -39,7 +42,9 @@ def load_results() -> Results:
     _check_films(FILMS, atlases["exponential"].fingerprint)
     paper = paper_store.load(PAPER)
     paper_store.check_current(paper)
-    return Results(atlases, paper)
+    sharing = sharing_results.load(SHARING)
+    sharing_results.check_current(sharing)
+    return Results(atlases, paper, sharing)
 
 
 def _check_films(path: Path, fingerprint: str) -> None:

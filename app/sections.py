@@ -28,6 +28,14 @@ class Sharing(param.Parameterized):
         key="system",
         doc="with which every prompt begins",
     )
+    prompt_rate = Choice(
+        default=0.5,
+        objects=[0.25, 0.5, 1, 2, 4, 8, 16, 32],
+        label="Prompt rate",
+        unit="prompts/s",
+        key="prompts",
+        doc="arrivals on average, each with all of its samples",
+    )
     keep_prefixes = Choice(
         default=0,
         objects=[0, 1],

@@ -12,7 +12,7 @@ from bokeh.server.server import Server
 from .assets import FILM_ADDRESS, SCRIPTS, STYLES, linked_page
 from .handlers import Asset, AssetHandler, FilmHandler
 from .plate import Plate
-from .results import ATLASES, FILMS, load_results
+from .results import ATLASES, FILMS, SHARING, load_results
 
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.
 _CONTENT_TYPES = {
@@ -30,7 +30,7 @@ def prepare() -> dict[str, Asset]:
     results = load_results()
     assets = {}
     addresses: dict[Path, str] = {}
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS):
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, SHARING):
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset

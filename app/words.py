@@ -55,6 +55,11 @@ def rate(number: int) -> str:
     return fill("rate_one" if number == 1 else "rate", count=number)
 
 
+def prompt_rate(number: float) -> str:
+    """Write a rate of prompts, each of which may have several samples."""
+    return fill("prompt_rate_one" if number == 1 else "prompt_rate", count=f"{number:g}")
+
+
 def samples(number: int) -> str:
     """Write a number of samples of one prompt."""
     return fill("sample" if number == 1 else "samples", count=number)
@@ -71,7 +76,12 @@ def fill(template: str, **fields: object) -> str:
 
 
 # How a slider's value is written, by the unit of its choice.
-UNITS: dict[str, Callable[[Any], str]] = {"tokens": tokens, "requests/s": rate, "samples": samples}
+UNITS: dict[str, Callable[[Any], str]] = {
+    "tokens": tokens,
+    "requests/s": rate,
+    "prompts/s": prompt_rate,
+    "samples": samples,
+}
 
 
 def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:

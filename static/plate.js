@@ -102,6 +102,8 @@
     });
     document.documentElement.dataset.ready = "";
 
+    kvsim.startSharing(page.files.sharing, controls, sections.sharing, words);
+
     // The films come last: everything else works without them.
     try {
       const films = await kvsim.openFilms(await kvsim.bytesAt(page.files.films));

@@ -15,7 +15,7 @@ from kvsim_app import paper_store
 from kvsim_app.__main__ import main
 from kvsim_app.atlas import load, to_bytes
 from kvsim_app.container import pack, unpack
-from kvsim_app.results import ATLASES, FILMS, PAPER
+from kvsim_app.results import ATLASES, FILMS, PAPER, SHARING
 
 
 def kvsim(*arguments):
@@ -55,7 +55,7 @@ def test_an_address_that_is_not_this_machines_is_named():
     check_one_sentence(run.stderr)
 
 
-FILES = {**ATLASES, "films": FILMS, "paper": PAPER}
+FILES = {**ATLASES, "films": FILMS, "paper": PAPER, "sharing": SHARING}
 
 
 @pytest.fixture(params=FILES)
@@ -100,7 +100,7 @@ def of_other_code(path):
     """The same results, but for what they say they were built from."""
     if path.name.startswith("atlas-"):
         return to_bytes(replace(load(path), fingerprint="of other code"))
-    if path == FILMS:
+    if path in (FILMS, SHARING):
         header, arrays = unpack(path.read_bytes())
         return pack(header | {"fingerprint": "of other code"}, arrays)
     return paper_store.to_bytes(replace(paper_store.load(path), fingerprint="of other code"))
@@ -115,7 +115,8 @@ def builds(monkeypatch):
         built.append(path)
         path.write_bytes(b"...")
 
-    monkeypatch.setattr("kvsim_app.paper_store.build", lambda path, workers: note(path))
+    for quick in ("paper_store", "sharing_results"):
+        monkeypatch.setattr(f"kvsim_app.{quick}.build", lambda path, workers: note(path))
     monkeypatch.setattr("kvsim_app.atlas_build.build", lambda plan, path, workers: note(path))
     monkeypatch.setattr("kvsim_app.films.build", note)
     return built

@@ -60,7 +60,7 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     static = [
         path for path in (ROOT / "static").iterdir() if path.suffix != ".png" and path.is_file()
     ]
-    results = {"films.bin", "paper.json", *(path.name for path in ATLASES.values())}
+    results = {"films.bin", "paper.json", "sharing.bin", *(path.name for path in ATLASES.values())}
     assert results <= {path.name for path in static}
     files = {f"kvsim_app/static/{path.name}" for path in static}
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}

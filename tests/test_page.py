@@ -13,10 +13,12 @@ from kvsim_app import words
 from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.results import ATLASES, FILMS, SHARING, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS)}
+ADDRESSES = {
+    path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, SHARING)
+}
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +120,7 @@ def test_the_page_knows_where_its_files_are(page):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
     assert files["films"] == ADDRESSES[FILMS]
+    assert files["sharing"] == ADDRESSES[SHARING]
 
 
 def test_nothing_is_asked_of_another_host(page, html):
@@ -234,7 +237,7 @@ def test_a_page_with_everything_inside_asks_for_nothing(results):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert list(files["atlases"]) == ["exponential"]
     assert "film" not in files, "nobody makes films for it"
-    for address in (*files["atlases"].values(), files["films"]):
+    for address in (*files["atlases"].values(), files["films"], files["sharing"]):
         assert address.startswith("data:")
 
 

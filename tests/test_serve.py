@@ -11,7 +11,7 @@ import pytest
 from page_text import Page
 from serving import SERVE, serving
 
-from kvsim_app.results import ATLASES, FILMS
+from kvsim_app.results import ATLASES, FILMS, SHARING
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def assets(host):
     found = [element["src"] for element in page.all("script", src=...)]
     found += [element["href"] for element in page.all("link", href=...)]
     files = json.loads(page.one("script", id="plate-data").text)["files"]
-    found += [*files["atlases"].values(), files["films"]]
+    found += [*files["atlases"].values(), files["films"], files["sharing"]]
     return [f"/{address}" for address in dict.fromkeys(found) if not address.startswith("data:")]
 
 
@@ -62,7 +62,7 @@ def test_everything_that_the_page_asks_for_is_there(host, assets):
         ".bin": ("application/octet-stream",),
     }
     assert len(assets) > 5
-    for path in (*ATLASES.values(), FILMS):
+    for path in (*ATLASES.values(), FILMS, SHARING):
         assert any(address.endswith(f"/{path.name}") for address in assets)
     for address in assets:
         response = ask(host, address)
@@ -87,7 +87,7 @@ def test_what_is_sent_compressed_is_the_same(host, assets):
 
 def test_the_page_is_small(host, assets):
     """What it takes until everything answers: without films, and with one atlas."""
-    later = {path.name for path in (*ATLASES.values(), FILMS)} - {"atlas-exponential.bin"}
+    later = {path.name for path in (*ATLASES.values(), FILMS, SHARING)} - {"atlas-exponential.bin"}
     first = [each for each in assets if each.rsplit("/")[-1] not in later]
     assert len(assets) - len(first) == len(later)
     sizes = {each: len(ask(host, each, Accept_Encoding="gzip").body) for each in ("/", *assets)}
@@ -95,7 +95,7 @@ def test_the_page_is_small(host, assets):
     assert max(sizes.values()) < 1_000_000
 
 
-@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS, SHARING], ids=lambda path: path.name)
 def test_results_are_sent_as_they_are(host, assets, path):
     (address,) = [each for each in assets if each.endswith(f"/{path.name}")]
     assert ask(host, address).body == path.read_bytes()

@@ -58,7 +58,7 @@
       const pitch = wide ? 3 : 1.5; // from one table's lines to the next one's
       const left = tablesWidth + this.most * pitch + (wide ? 24 : 10);
       const gap = this.most * pitch + 12; // above each row of blocks, where lines run
-      const blockWidth = Math.min((width - left - (columns - 1) * BETWEEN) / columns, 104);
+      const blockWidth = Math.min((width - left - 2 - (columns - 1) * BETWEEN) / columns, 104);
       const rows = Math.ceil(this.story.blocks / columns);
       const height = Math.max(this.most * ROW + 4, rows * (BLOCK_HEIGHT + gap) + 4);
       const at = (block) => ({

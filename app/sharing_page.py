@@ -11,7 +11,7 @@ from .sections import Sharing
 from .settings import Settings
 from .sharing_results import SharingResults
 from .sharing_words import BARS, most_prompts, read, sharing_words
-from .words import fixed, tokens
+from .words import fill, fixed, tokens
 
 DATA_SETS = {"sharegpt": "ShareGPT", "alpaca": "Alpaca"}
 
@@ -29,6 +29,7 @@ def described(results: SharingResults, kept: Paper, workshop: Settings) -> dict[
         # Nothing fits where the words say why.
         "widths": {bar: width if width == width else 0 for bar, width in widths.items()},
         "story": sharing_figure.described(),
+        "telling": _telling(Sharing()),
         "figure_15": [_figure_15_row(row) for row in kept.figures["figure_15"]],
         "figure_16": [
             {
@@ -40,6 +41,28 @@ def described(results: SharingResults, kept: Paper, workshop: Settings) -> dict[
             }
             for row in kept.figures["figure_16"]
         ],
+    }
+
+
+def _telling(section: Sharing) -> dict[str, str]:
+    """Say what the figure opens at: the first copy of the story of these settings."""
+    story = sharing_figure.described()
+    stories = story["stories"][section.keep_prefixes][section.system_tokens > 0]
+    frames = stories[story["samples"].index(section.samples)]
+    telling = next(n for n, frame in enumerate(frames) if frame["step"] == "sharing_step_copy")
+    holders = {
+        number: name for each in frames[: telling + 1] for number, name, _ in each["regions"]
+    }
+    frame = frames[telling]
+    return {
+        "sentence": sharing_figure.sentence(frame),
+        "used": fill("sharing_blocks_used", used=frame["used"], unshared=frame["unshared"]),
+        "waiting": fill(
+            "sharing_regions_wait" if frame["waiting"] else "sharing_regions_none",
+            used=sum(name is not None for name in holders.values()),
+            regions=story["regions"],
+            waiting=", ".join(frame["waiting"]),
+        ),
     }
 
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 from functools import cache
 
 import pytest
+from page_text import Page
 from playwright.sync_api import TimeoutError as Late
 from sampling import fresh_random
 
@@ -96,8 +97,13 @@ def put(page, **section):
             element.fill(str(CONTROLS[name]["values"].index(value)))
 
 
-def test_what_is_there_before_the_script_is_what_it_says(page):
+def test_before_and_after_the_script_the_text_is_the_same(page, plate):
     check(page)
+    served = Page(page.request.get(plate).text())
+    spans = served.all("span", data_sharing=...)
+    assert {each["data-sharing"]: each.text for each in spans} == page.evaluate(WORDS)
+    for name in ("sentence", "used", "waiting"):
+        assert served.one(id=f"sharing-{name}").text == page.inner_text(f"#sharing-{name}")
 
 
 def test_words_and_bars_at_random_positions(page):

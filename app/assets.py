@@ -11,16 +11,16 @@ from .languages import PLATES_OWN, Language
 from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
-from .results import ATLASES, FILMS, OVERCOMMIT, Results
+from .results import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
+from .sections import Sections
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
     for name in (
-        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "overcommit"),
-        "embedding",
-        "readers",
+        *("page", "controls", "findings", "cache", "essay", "bars", "cards"),
+        *("sharing", "overcommit", "embedding", "readers"),
     )
 )
 TEACHER = "teacher"  # the address of the teacher's page
@@ -66,6 +66,10 @@ SCRIPTS = (
             "taking",
             "handout",
             "citing",
+            "sharing-story",
+            "sharing-drawing",
+            "sharing-steps",
+            "sharing",
             "plate",
         )
     ),
@@ -92,6 +96,7 @@ def linked_page(
             "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
             "films": addresses[FILMS],
             "overcommit": addresses[OVERCOMMIT],
+            "sharing": addresses[SHARING],
             "film": FILM_ADDRESS,
         },
         language=language,
@@ -121,7 +126,11 @@ def _style_links(addresses: dict[Path, str]) -> str:
 
 
 def inlined_page(
-    results: Results, start: Settings, view: str = "", language: Language = PLATES_OWN
+    results: Results,
+    start: Settings,
+    view: str = "",
+    language: Language = PLATES_OWN,
+    sections: Sections | None = None,
 ) -> str:
     """Render the page with everything inside, the teacher's too, so that it asks for nothing.
 
@@ -146,8 +155,10 @@ def inlined_page(
             "atlases": {each: _data_address(ATLASES[each]) for each in sorted(workloads)},
             "films": _data_address(FILMS),
             "overcommit": _data_address(OVERCOMMIT),
+            "sharing": _data_address(SHARING),
         },
         start=start,
+        sections=sections,
         language=language,
         view=view,
         head_script=head_script(),

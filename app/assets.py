@@ -13,7 +13,17 @@ from .settings import Settings
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
-    for name in ("page", "controls", "findings", "cache", "essay", "bars", "sharing", "readers")
+    for name in (
+        "page",
+        "controls",
+        "findings",
+        "cache",
+        "essay",
+        "bars",
+        "sharing",
+        "sharing-drawing",
+        "readers",
+    )
 )
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 # In the order in which they must run; each of ours adds to one object and is about one subject.

@@ -19,8 +19,8 @@ from .settings import Settings
 STYLES = tuple(
     STATIC / f"{name}.css"
     for name in (
-        *("page", "controls", "findings", "cache", "essay", "bars", "cards"),
-        *("sharing", "overcommit", "embedding", "readers"),
+        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "sharing"),
+        *("sharing-drawing", "overcommit", "embedding", "readers"),
     )
 )
 TEACHER = "teacher"  # the address of the teacher's page

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -42,7 +43,8 @@ class Workers:
         self._lifelines: list[Connection] = []
 
     def __call__(self, workers: int) -> Executor:
-        """Return a new pool."""
+        """Return a new pool, in place of the one before it, whose workers end."""
+        self.end()
         context = get_context("spawn")
         theirs, ours = context.Pipe(duplex=False)
         self._lifelines.append(ours)
@@ -151,7 +153,8 @@ class Answering:
     def _attend(self) -> None:
         """Be the one thread that talks to the pool: its callbacks must not wait for a lock."""
         while (event := self._events.get()) is not None:
-            event()
+            with suppress(OSError):  # no process can be started: the next answer says so
+                event()
             with self._lock:
                 self._forget_the_stale()
             while self._in_flight < self._workers and self._hand_out():
@@ -172,18 +175,27 @@ class Answering:
         if row is not None:
             self._settle(job, task, row)
             return True
-        self._in_flight += 1
-        pool = self._the_pool()
         try:
-            future = pool.submit(task.function, *task.arguments)
-        except (BrokenProcessPool, RuntimeError):  # a worker of an idle pool has ended
-            self._pool = None
-            pool = self._the_pool()
-            future = pool.submit(task.function, *task.arguments)
+            pool, future = self._submit(task)
+        except Exception as error:  # no process can be started
+            with self._lock:
+                job.in_flight -= 1
+                self._end(job, "failed", _reason(error))
+            return True
+        self._in_flight += 1
         future.add_done_callback(
             lambda ended: self._events.put(lambda: self._returned(job, task, pool, ended))
         )
         return True
+
+    def _submit(self, task: Task) -> tuple[Executor, "Future[Any]"]:
+        pool = self._the_pool()
+        try:
+            return pool, pool.submit(task.function, *task.arguments)
+        except BrokenProcessPool:  # a worker has ended while there was nothing to do
+            self._pool = None
+            pool = self._the_pool()
+            return pool, pool.submit(task.function, *task.arguments)
 
     def _start(self) -> None:
         if self._pool is None:

@@ -285,6 +285,19 @@ def test_a_piece_whose_worker_dies_twice_fails(answering, hands):
     assert "memory" in job.reason
 
 
+def test_where_no_process_can_be_started_the_reason_is_said():
+    def no_pool(workers):
+        raise OSError("too many processes")
+
+    answers = Answering(no_pool, workers=1)
+    answers.warm()
+    job, _ = answers.ask(small())
+    wait_for(lambda: not job.active)
+    assert job.state == "failed"
+    assert "too many processes" in job.reason
+    answers.close()
+
+
 def test_no_more_are_begun_than_there_is_room_for(answering):
     rates = AXES["rate"]
     jobs = [answering.ask(small(rate=rate)) for rate in rates[:MOST_ACTIVE]]
@@ -322,6 +335,27 @@ def test_readers_may_ask_from_many_threads(answering, hands):
         thread.join()
     assert len({id(job) for job, _ in found}) == 1
     assert len({ticket for _, ticket in found}) == 12
+
+
+def test_a_long_trace_is_replayed_once_after_its_curves(answering, hands, monkeypatch):
+    rows = "".join(f"{n},100,{n % 40 + 1}\n" for n in range(60))
+    trace = kvsim.read_trace("arrival_s,prompt_tokens,output_tokens\n" + rows)
+    asked = small()
+    plan = Plan("trace", AXES, 2, asked.plan.server, trace.lengths(), 200)
+    asked = replace(asked, plan=plan, trace=trace, replay="own-times")
+    monkeypatch.setattr("kvsim_app.answer_rows.LONG_TRACE", 59)
+    job, ticket = answering.ask(asked)
+    finish(hands, job)
+    expected = [coarse_row, coarse_row, whole_row, whole_row, results_of, results_of]
+    assert hands.functions[:6] == expected
+    for result in job.status(ticket)["results"]:
+        assert result["figures"]["requests"] == 60
+        assert result["binding_limit"] is None
+    monkeypatch.setattr("kvsim_app.answer_rows.LONG_TRACE", 60)
+    other, ticket = answering.ask(replace(asked, replay="rate"))
+    finish(hands, other)
+    for result in other.status(ticket)["results"]:
+        assert result["binding_limit"]["name"]
 
 
 def test_real_workers_are_made_again_when_they_are_killed():

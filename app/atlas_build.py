@@ -5,8 +5,11 @@ an interrupted build goes on.
 """
 
 import hashlib
+import multiprocessing
+import os
 import pickle
 import shutil
+import signal
 from collections.abc import Generator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing, suppress
@@ -14,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -174,9 +178,9 @@ def build(plan: Plan, path: Path, workers: int | None = None) -> Atlas:
     done = {}
     todo = []
     for job in dict.fromkeys(chain(*jobs(plan).values())):
-        part = _part(parts, job)
-        if part.exists():
-            done[job] = pickle.loads(part.read_bytes())
+        row = _kept(_part(parts, job))
+        if row:
+            done[job] = row
         else:
             todo.append(job)
     count = len(done) + len(todo)
@@ -186,7 +190,7 @@ def build(plan: Plan, path: Path, workers: int | None = None) -> Atlas:
     ):
         for job, row in rows:
             done[job] = row
-            write_whole(_part(parts, job), pickle.dumps(row))
+            _keep(_part(parts, job), row)
             bar.update()
     atlas = assemble(plan, done)
     write_whole(path, to_bytes(atlas))
@@ -201,7 +205,7 @@ def _computed(
 ) -> Generator[tuple[Job, Row], None, None]:
     """Compute rows in processes of their own, and yield them as they are done."""
     rates = tuple(plan.axes["rate"])
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, initializer=_serve_parent) as pool:
         running = {
             pool.submit(compute_row, *job, rates, plan.replications, plan.server): job
             for job in todo
@@ -216,8 +220,38 @@ def _computed(
             raise
 
 
+def _serve_parent() -> None:
+    """Make a worker end with its parent, however that ends, and not at Ctrl-C before it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def _part(folder: Path, job: Job) -> Path:
     return folder / hashlib.sha256(repr(job).encode()).hexdigest()
+
+
+def _keep(part: Path, row: Row) -> None:
+    """Write a row, after a digest of it."""
+    content = pickle.dumps(row)
+    write_whole(part, hashlib.sha256(content).digest() + content)
+
+
+def _kept(part: Path) -> Row | None:
+    """Read a row back; None if it is not there, or is not what was written."""
+    with suppress(FileNotFoundError):
+        data = part.read_bytes()
+        digest, content = data[:32], data[32:]
+        if hashlib.sha256(content).digest() == digest:
+            row: Row = pickle.loads(content)
+            return row
+    return None
 
 
 def assemble(plan: Plan, rows: Mapping[Job, Row], fingerprint: str | None = None) -> Atlas:

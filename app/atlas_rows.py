@@ -89,16 +89,17 @@ def compute_row(
     if not isinstance(allocation, kvsim.Contiguous | kvsim.Paged):
         capacity = kvsim.saturated_capacity(server, allocation, lengths, replications=replications)
 
-    def sustained(server: kvsim.Server, replications: int) -> float:
+    def sustained(server: kvsim.Server, replications: int, requests: int) -> float:
         return kvsim.sustained_rate(
-            server, allocation, lengths, replications=replications, requests=saturated_requests
+            server, allocation, lengths, replications=replications, requests=requests
         )
 
     few = min(FEW_REPLICATIONS, replications)
     return Row(
-        sustained(server, replications),
+        sustained(server, replications, saturated_requests),
         capacity,
-        tuple(sustained(each, few) for each in doubled(server).values()),
+        # Twice the cache takes twice as many.
+        tuple(sustained(each, few, 2 * saturated_requests) for each in doubled(server).values()),
         binding_limits(server, allocation, lengths, rates_per_s, replications=few).ttft_saved,
         tuple(
             compute_cell(allocation, lengths, rate, replications, server) for rate in rates_per_s

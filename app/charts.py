@@ -12,6 +12,8 @@ from bokeh.model import Model
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Range1d
 from bokeh.plotting import figure
 
+from . import words
+
 # The style sheet's family (see --serif): a canvas cannot read it from there.
 SERIF = (
     '"Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", P052, "TeX Gyre Pagella", '
@@ -21,7 +23,7 @@ TEXT_SIZE = "14px"
 KINDS = ("contiguous", "paged")
 LEAST_TTFT_S, MOST_TTFT_S = 0.0004, 2000.0
 HANDLE_PX = 28  # a strip above the plot, for the handle of the marker
-_TICKS_S = {0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", 100: "100", 1000: "1\u202f000"}
+_TICKS_S = {0.01: 2, 0.1: 1, 1: 0, 10: 0, 100: 0, 1000: 0}  # with so many decimals
 
 
 def _blank_figure(**options: Any) -> figure:
@@ -120,12 +122,15 @@ def ttft_chart(most_rate: float) -> figure:
         x_range=Range1d(start=0, end=most_rate + 1),
         y_range=Range1d(start=LEAST_TTFT_S, end=MOST_TTFT_S),
         y_axis_type="log",
-        x_axis_label="request rate, requests/s",
+        x_axis_label=words.fill("axis_rate"),
         min_border_top=HANDLE_PX,
     )
     plot.xaxis.ticker = FixedTicker(ticks=list(range(0, int(most_rate) + 1, 10)))
     plot.yaxis.ticker = FixedTicker(ticks=list(_TICKS_S))
-    plot.yaxis.major_label_overrides = {tick: f"{text}\u202fs" for tick, text in _TICKS_S.items()}
+    plot.yaxis.major_label_overrides = {
+        tick: words.fill("second", count=words.fixed(tick, decimals))
+        for tick, decimals in _TICKS_S.items()
+    }
     plot.ygrid.visible = True
     for kind in KINDS:
         curve = _source(f"ttft_{kind}", ("rate", "low", "high", "steady", "growing"))

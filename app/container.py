@@ -44,7 +44,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read the header and the arrays back. Raises ``ContainerError``."""
     try:
-        line, _, body = zlib.decompress(data).partition(b"\n")
+        line, _, body = _inflated(data).partition(b"\n")
         header = json.loads(line)
         if header["format"] != FORMAT:
             raise ContainerError(f"its format is {header['format']!r}, and this reads {FORMAT}")
@@ -62,11 +62,25 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return header, arrays
 
 
+def _inflated(data: bytes) -> bytes:
+    """Decompress; zlib checks a sum of the content, but not that nothing follows it."""
+    stream = zlib.decompressobj()
+    content = stream.decompress(data)
+    if not stream.eof:
+        raise ContainerError("it is cut off")
+    if stream.unused_data:
+        raise ContainerError("something follows its end")
+    return content
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole or not at all. Raises ``OSError``, and the old one stays."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # some disks say only now that they are full
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -5,24 +5,56 @@ import gzip
 import hashlib
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qs
 
 from tornado.web import RequestHandler
 
+from . import link
 from .films import make_films, to_bytes
-from .settings import Choice, choices
+from .settings import NAMES
+
+NOTHING = "There is nothing at this address; the plate is at /."
 
 
 class Asset:
     """A file as it is sent: its type, its bytes plain and compressed, and a tag of its content."""
 
-    def __init__(self, content_type: str, body: bytes) -> None:
+    def __init__(self, content_type: str, body: bytes, policy: str = "") -> None:
         self.content_type = content_type
         self.body = body
+        self.policy = policy  # content security policy, for a page
         self.zipped = gzip.compress(body, 9, mtime=0)
         self.tag = hashlib.sha256(body).hexdigest()[:16]
 
 
-class AssetHandler(RequestHandler):
+class PlainHandler(RequestHandler):
+    """Says what is wrong with a request in one sentence of plain text."""
+
+    def refuse(self, status: int, sentence: str) -> None:
+        """Answer with a sentence and a status, and nothing else."""
+        self.set_status(status)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{sentence}\n")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Say what Tornado has against a request, or that the server has failed."""
+        if status_code == 405:
+            self.refuse(405, "This address can only be read, with GET.")
+        elif status_code < 500:
+            self.refuse(status_code, "This is no request that the plate understands.")
+        else:
+            self.refuse(status_code, "The server could not answer this; its log says why.")
+
+
+class NothingHandler(PlainHandler):
+    """Answers at every address that has no other handler."""
+
+    def prepare(self) -> None:
+        """Say so, whatever was asked."""
+        self.refuse(404, NOTHING)
+
+
+class AssetHandler(PlainHandler):
     """Sends prepared assets; one whose path names its content never goes stale."""
 
     def initialize(self, assets: dict[str, Asset]) -> None:
@@ -33,9 +65,7 @@ class AssetHandler(RequestHandler):
         """Send one, compressed if the reader takes that, or a sentence if there is none."""
         asset = self.assets.get(path)
         if asset is None:
-            self.set_status(404)
-            self.set_header("Content-Type", "text/plain; charset=utf-8")
-            self.finish("There is nothing at this address; the plate is at /.\n")
+            self.refuse(404, NOTHING)
             return
         lasting = asset.tag in path
         self.set_header("Content-Type", asset.content_type)
@@ -45,6 +75,8 @@ class AssetHandler(RequestHandler):
         # A page in a sandboxed frame has no origin; what is here is for everybody.
         self.set_header("Access-Control-Allow-Origin", "*")
         self.set_header("Etag", f'"{asset.tag}"')
+        if asset.policy:
+            self.set_header("Content-Security-Policy", asset.policy)
         if self.check_etag_header():
             self.set_status(304)
             self.finish()
@@ -59,38 +91,24 @@ class AssetHandler(RequestHandler):
         self.get(path)
 
 
-class FilmHandler(RequestHandler):
+class FilmHandler(PlainHandler):
     """Makes the films of any settings that the controls offer: ``film?block=16&rate=17&...``."""
 
     async def get(self) -> None:
         """Send them in the form of the kept ones, or say what is wrong with the settings."""
         try:
-            self._refuse_unknown()
-            chosen = tuple((name, self._value(choice)) for name, choice in choices())
+            # What is no UTF-8 is no value either, and is said to be none.
+            given = parse_qs(self.request.query, keep_blank_values=True, errors="replace")
+            settings = link.settings({key: values[0] for key, values in given.items()})
+            chosen = tuple((name, getattr(settings, name)) for name in NAMES)
         except ValueError as error:
-            self.set_status(400)
-            self.set_header("Content-Type", "text/plain; charset=utf-8")
-            self.finish(f"{error}\n")
+            self.refuse(400, str(error))
             return
         films = await asyncio.to_thread(_film_bytes, chosen)
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Cache-Control", "max-age=3600")
         self.set_header("Access-Control-Allow-Origin", "*")
         self.finish(films)
-
-    def _refuse_unknown(self) -> None:
-        known = [choice.key for _, choice in choices()]
-        for key in self.request.query_arguments:
-            if key not in known:
-                raise ValueError(f"{key[:40]!r} is no setting: there are {', '.join(known)}.")
-
-    def _value(self, choice: Choice) -> Any:
-        given = self.request.query_arguments.get(choice.key)
-        text = given[0].decode(errors="replace") if given else choice.spell(choice.default)
-        for value in choice.objects:
-            if text == choice.spell(value):
-                return value
-        raise ValueError(f"{choice.key} is {text[:40]!r}: it can be {choice.allowed}.")
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from kvsim import published
 from kvsim.paper import FIGURE_2_COLUMNS
 
 from .paper_store import Paper
-from .words import count, fixed
+from .words import count, fill, fixed
 
 SLOTS_PUBLISHED_TO = 100  # table 1 gives thousands with one decimal
 PARTS = ("token_states", "reserved", "internal", "rest")
@@ -140,7 +140,7 @@ def _by_system(rows: list[dict[str, Any]], name: str, decimals: int) -> list[dic
 def _range(ends: list[float], decimals: int) -> str:
     """Write the least and the greatest; one number if they do not differ as written."""
     low, high = (fixed(end, decimals) for end in ends)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else fill("range", first=low, last=high)
 
 
 def _held_tokens(row: dict[str, float], capacity_tokens: int) -> float:

@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 
+from kvsim.limits import SMALL_SHARE
+
 from .atlas import Atlas
 from .settings import Settings
+
+ALIKE = 5  # per cent: resources that save nearly as much as the best one bind as well
 
 
 @dataclass(frozen=True)
@@ -11,7 +15,9 @@ class Side:
     """What one allocation gives at the chosen position.
 
     Times are in seconds, rates in requests per second; ``requests`` and ``share`` are of a full
-    cache. What is running, waiting, cached and held is so at the end of the first minute.
+    cache. What is running, waiting, cached and held is so at the end of the first minute. ``saved``
+    is what twice the memory, arithmetic or bandwidth would save of the median TTFT, in whole per
+    cent, and ``doubled_per_s`` the rate that would then be sustained.
     """
 
     requests: float
@@ -23,6 +29,8 @@ class Side:
     running: int
     cached_tokens: int
     held_tokens: int
+    saved: tuple[int, ...]
+    doubled_per_s: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -70,4 +78,14 @@ def _side(atlas: Atlas, kind: str, position: tuple[int, ...], rate: int) -> Side
         running=int(arrays["running"][at]),
         cached_tokens=int(arrays["cached"][at]),
         held_tokens=int(arrays["held"][at]),
+        saved=tuple(arrays["saved"][at].tolist()),
+        doubled_per_s=tuple(arrays["doubled"].tolist()),
     )
+
+
+def binding(saved: tuple[int, ...]) -> list[int]:
+    """Return which resources bind: places in ``saved``, none if twice of any is of little use."""
+    best = max(saved)
+    if best < 100 * SMALL_SHARE:
+        return []
+    return [place for place, each in enumerate(saved) if each >= best - ALIKE]

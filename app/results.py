@@ -1,17 +1,24 @@
-"""The files of results: an atlas for each workload, the films, and the paper's figures."""
+"""The files of results: an atlas for each workload, films, the paper's figures, and sections'."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from . import paper_store
+from numpy.typing import NDArray
+
+from . import overcommit_results, paper_store, sharing_results
 from .atlas import Atlas, AtlasError, load
 from .atlas_build import PLANS
 from .container import ContainerError, unpack
+from .overcommit import Overcommitted
 from .paper_store import Paper
 from .paths import STATIC
+from .sharing_results import SharingResults
 
 FILMS = STATIC / "films.bin"
 PAPER = STATIC / "paper.json"
+OVERCOMMIT = STATIC / "overcommit.bin"
+SHARING = STATIC / "sharing.bin"
 ATLASES = {workload: STATIC / f"atlas-{workload}.bin" for workload in PLANS}
 _STALE = (
     "{0} was built from other model code than is here, so its numbers may be wrong: build it "
@@ -21,10 +28,12 @@ _STALE = (
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What the page is rendered from: atlases by workload, and the paper's figures."""
+    """What the page is rendered from: atlases by workload, the paper's figures, and sections'."""
 
     atlases: dict[str, Atlas]
     paper: Paper
+    overcommitted: Overcommitted
+    sharing: SharingResults
 
 
 def load_results() -> Results:
@@ -36,15 +45,19 @@ def load_results() -> Results:
     for workload, atlas in atlases.items():
         if atlas.fingerprint != PLANS[workload].fingerprint():
             raise AtlasError(_STALE.format(ATLASES[workload].name))
-    _check_films(FILMS, atlases["exponential"].fingerprint)
+    _contents(FILMS, atlases["exponential"].fingerprint)
+    overcommitted = Overcommitted(*_contents(OVERCOMMIT, overcommit_results.current_fingerprint()))
     paper = paper_store.load(PAPER)
     paper_store.check_current(paper)
-    return Results(atlases, paper)
+    sharing = sharing_results.load(SHARING)
+    sharing_results.check_current(sharing)
+    return Results(atlases, paper, overcommitted, sharing)
 
 
-def _check_films(path: Path, fingerprint: str) -> None:
+def _contents(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a file that was built from the code with that fingerprint."""
     try:
-        header, _ = unpack(path.read_bytes())
+        header, arrays = unpack(path.read_bytes())
     except OSError as error:
         raise AtlasError(
             f"{path} cannot be read ({error.strerror}): build it with `kvsim atlas`."
@@ -55,3 +68,4 @@ def _check_films(path: Path, fingerprint: str) -> None:
         ) from error
     if header.get("fingerprint") != fingerprint:
         raise AtlasError(_STALE.format(path.name))
+    return header, arrays

@@ -50,11 +50,15 @@ class Choice(param.Selector[Any]):
     @property
     def allowed(self) -> str:
         """What it can be set to, in words."""
+        return self.allowed_as("{low} to {high}", "{most} or {last}")
+
+    def allowed_as(self, between: str, one_of: str) -> str:
+        """Say what it can be set to, in the words of another language."""
         values = [self.spell(value) for value in self.objects]
         if len(values) > 10:
-            return f"{values[0]} to {values[-1]}"
+            return between.format(low=values[0], high=values[-1])
         *most, last = values
-        return f"{', '.join(most)} or {last}"
+        return one_of.format(most=", ".join(most), last=last)
 
 
 class Settings(param.Parameterized):
@@ -113,10 +117,14 @@ class Settings(param.Parameterized):
 NAMES = ("block_size", "max_length", "rate", "block_overhead", "workload", "reservation")
 
 
-def choices() -> Iterator[tuple[str, Choice]]:
-    """Yield the name and the parameter of each control, in the order of the page."""
-    for name in NAMES:
-        yield name, cast(Choice, Settings.param[name])
+def choices(table: type[param.Parameterized] = Settings) -> Iterator[tuple[str, Choice]]:
+    """Yield the name and the parameter of each control, in the order of the page.
+
+    Those of the workshop, or of another ``table``.
+    """
+    for name in table.param:
+        if isinstance(table.param[name], Choice):
+            yield name, cast(Choice, table.param[name])
 
 
 def values(name: str) -> list[Any]:

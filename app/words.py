@@ -1,26 +1,35 @@
 """The page's live words: numbers with their units, and the sentences that follow the controls.
 
-The sentences stand in static/words.en.json. static/words.js fills them in while a reader drags;
-this module does the same for the text that is there before any script, and tests hold the two
-against each other.
+The sentences stand in static/words.en.json (see languages.py). static/words.js fills them in while
+a reader drags; this module does the same for the text that is there before any script, and tests
+hold the two against each other.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from .paths import STATIC
-from .reading import Reading, Side
+from kvsim.limits import RESOURCES, SMALL_SHARE
 
-TEMPLATES: dict[str, str] = json.loads((STATIC / "words.en.json").read_text("utf-8"))
+from .languages import ENGLISH, spoken
+from .reading import Reading, Side, binding
+from .sections import every_choice
+
+TEMPLATES = ENGLISH
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 
 def fixed(number: float, decimals: int) -> str:
     """Write so many decimals; halves are rounded up, as JavaScript's ``toFixed`` does."""
     rounded = Decimal(number).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    return f"{rounded:,f}".replace(",", _THIN_SPACE)
+    whole, _, rest = f"{rounded:,f}".partition(".")
+    whole = whole.replace(",", _THIN_SPACE)
+    return whole + spoken()["decimal_mark"] + rest if rest else whole
+
+
+def plain(number: float) -> str:
+    """Write a number as it is, with the language's decimal mark."""
+    return f"{number:g}".replace(".", spoken()["decimal_mark"])
 
 
 def count(number: float) -> str:
@@ -55,14 +64,44 @@ def rate(number: int) -> str:
     return fill("rate_one" if number == 1 else "rate", count=number)
 
 
+def prompt_rate(number: float) -> str:
+    """Write a rate of prompts, each of which may have several samples."""
+    return fill("prompt_rate_one" if number == 1 else "prompt_rate", count=f"{number:g}")
+
+
+def samples(number: int) -> str:
+    """Write a number of samples of one prompt."""
+    return fill("sample" if number == 1 else "samples", count=number)
+
+
 def seconds(number: float) -> str:
     """Write a duration."""
     return fill("second", count=significant(number))
 
 
+def shown(name: str, value: Any) -> str:
+    """Write the value of a control, as it stands beside it."""
+    choice = dict(every_choice())[name]
+    if choice.kind == "select":
+        return fill(f"{name}_{value}")
+    if choice.kind == "switch":
+        return fill("on" if value else "off")
+    return UNITS[choice.unit](value)
+
+
 def fill(template: str, **fields: object) -> str:
     """Fill in a sentence of the word file."""
-    return TEMPLATES[template].format(**fields)
+    return spoken()[template].format(**fields)
+
+
+# How a slider's value is written, by the unit of its choice.
+UNITS: dict[str, Callable[[Any], str]] = {
+    "tokens": tokens,
+    "requests/s": rate,
+    "samples": samples,
+    "%": lambda number: fill("percent", count=plain(number)),
+    "prompts/s": prompt_rate,
+}
 
 
 def constant_words(constants: Mapping[str, Any], axes: Mapping[str, list[float]]) -> dict[str, str]:
@@ -119,7 +158,7 @@ def live_words(reading: Reading, constants: Mapping[str, str]) -> dict[str, str]
     verdict = "more" if gained > 1.05 else "same" if gained > 0.95 else "less"
     known["verdict"] = fill(f"verdict_{verdict}")
     known["finding_ttft"] = fill(f"finding_ttft_{growing}", **known)
-    for name in ("finding_capacity", "finding_cache", "assumptions"):
+    for name in ("finding_capacity", "finding_cache", "assumptions", "limit_line", "doubled_line"):
         known[name] = fill(name, **known)
     for name in ("chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"):
         known[name] = fill(name, **known)
@@ -141,5 +180,34 @@ def _side_words(kind: str, side: Side, capacity_tokens: int) -> dict[str, str]:
         "token_share": percent(side.cached_tokens / capacity_tokens),
         "empty_share": percent((side.held_tokens - side.cached_tokens) / capacity_tokens),
         "free_share": percent(1 - side.held_tokens / capacity_tokens),
+        "limit": limit(side.saved),
+        "limit_names": limit_names(side.saved),
+        **{
+            f"sustained_twice_{resource}": fixed(rate, 1)
+            for resource, rate in zip(RESOURCES, side.doubled_per_s, strict=True)
+        },
     }
     return {f"{kind}_{name}": text for name, text in words.items()}
+
+
+def limit(saved: tuple[int, ...]) -> str:
+    """Say which limits bind, and what twice of each saves."""
+    found = binding(saved)
+    each = [
+        fill(
+            "limit_saves",
+            resource=fill(f"resource_{RESOURCES[place]}"),
+            saved=fill("percent", count=saved[place]),
+        )
+        for place in found
+    ]
+    fields = dict(zip(("first", "second", "third"), each, strict=False))
+    return fill(
+        f"limit_{len(found)}", small=fill("percent", count=count(100 * SMALL_SHARE)), **fields
+    )
+
+
+def limit_names(saved: tuple[int, ...]) -> str:
+    """Name the limits that bind."""
+    found = [fill(f"resource_{RESOURCES[place]}") for place in binding(saved)]
+    return ", ".join(found) or fill("resource_none")

@@ -30,6 +30,7 @@ from kvsim.log_capacity import cache_of
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
 from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
+from kvsim.preempting import Preemptions, preemptions
 from kvsim.presets import MODELS, Preset
 from kvsim.replay import Replay
 from kvsim.reserving import Buddy, FirstFit
@@ -38,6 +39,8 @@ from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.server_log import ServerLog, read_log
 from kvsim.setting import Setting
 from kvsim.shape import Parameters, Shape
+from kvsim.shared_capacity import SharedCapacity, shared_capacity
+from kvsim.shared_rate import sustained_prompt_rate
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
@@ -85,6 +88,7 @@ __all__ = [
     "Percentiles",
     "Place",
     "Placement",
+    "Preemptions",
     "Preset",
     "Replay",
     "Requests",
@@ -94,6 +98,7 @@ __all__ = [
     "ServiceLimits",
     "Setting",
     "Shape",
+    "SharedCapacity",
     "Stays",
     "Summary",
     "SwappingTables",
@@ -111,6 +116,7 @@ __all__ = [
     "figures_of_bytes",
     "figures_of_gib",
     "median_ttft_s",
+    "preemptions",
     "python_lines",
     "read_config",
     "read_log",
@@ -119,9 +125,11 @@ __all__ = [
     "requests_csv",
     "saturated_capacity",
     "server_for",
+    "shared_capacity",
     "simplifications",
     "simulate",
     "summarise",
+    "sustained_prompt_rate",
     "sustained_rate",
     "sweep",
     "to_csv",

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -102,9 +103,23 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
 
 def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     # The paper's experiments are not needed by the other commands.
-    from kvsim.paper import reproduce
+    from concurrent.futures import BrokenExecutor
+
+    from kvsim import figure_19
+    from kvsim.paper_sharing import reproduce_all
     from kvsim.paper_text import notes, text
 
-    result = reproduce(seeds, workers)
+    try:
+        result = reproduce_all(seeds, workers) | {"figure_19": figure_19.compared()}
+    except BrokenExecutor:
+        print(
+            "A process that simulated was ended from outside, perhaps for want of memory: "
+            "fewer --workers need less.",
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped; nothing is kept.", file=sys.stderr)
+        return 1
     print(json.dumps(result | {"notes": notes(result)}, indent=2) if as_json else text(result))
     return 0

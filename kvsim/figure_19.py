@@ -5,7 +5,8 @@ of its points, the smallest and the largest block, tell apart what a swap costs 
 by the block; the others are for comparison.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kvsim import paper, published
 from kvsim.roofline import Roofline
@@ -55,3 +56,42 @@ def swap_s(server: Server, tokens: int, block_size: int) -> float:
     roofline = Roofline(server, read_factor=1.0)
     blocks = -(-tokens // block_size)
     return 2 * (roofline.moved_s * tokens + roofline.moved_block_s * blocks)
+
+
+def charged(server: Server) -> Server:
+    """Return a server on which each copy to or from the host takes the derived time as well."""
+    return replace(server, gpu=replace(server.gpu, copy_overhead_s=derive().copy_overhead_s))
+
+
+def paper_server() -> Server:
+    """Return the paper's server, which moves bytes at the derived share of its bandwidth too."""
+    server = charged(paper.SERVER)
+    return replace(server, gpu=replace(server.gpu, pcie_share=derive().pcie_share))
+
+
+def compared() -> dict[str, Any]:
+    """Return the published times and the simulated ones side by side, in seconds.
+
+    The swaps at the smallest and the largest block are what the cost was derived from.
+    """
+    cost, server = derive(), paper_server()
+    tokens = round(cost.tokens)
+    fitted = (min(published.FIGURE_19_SWAP_S), max(published.FIGURE_19_SWAP_S))
+    return {
+        "tokens": tokens,
+        "pcie_share": cost.pcie_share,
+        "copy_overhead_s": cost.copy_overhead_s,
+        "recompute": {
+            "seconds": recompute_s(server, tokens),
+            "published": published.FIGURE_19_RECOMPUTE_S,
+        },
+        "swap": [
+            {
+                "block_size": size,
+                "seconds": swap_s(server, tokens, size),
+                "published": published.FIGURE_19_SWAP_S.get(size),
+                "fitted": size in fitted,
+            }
+            for size in BLOCK_SIZES
+        ],
+    }

@@ -26,6 +26,7 @@
 
   class Atlas {
     constructor(header, arrays) {
+      this.fingerprint = header.fingerprint;
       this.axes = header.axes;
       this.constants = header.constants;
       this.arrays = arrays;
@@ -44,7 +45,9 @@
       const length = index("max_length");
       return {
         settings,
+        fingerprint: this.fingerprint, // of the code that computed it
         capacity: this.constants.capacity_tokens,
+        rateIndex: index("rate"),
         contiguous: this.side("contiguous", [index("reservation"), length], settings),
         paged: this.side("paged", [index("block_overhead"), index("block_size"), length], settings),
       };
@@ -68,6 +71,10 @@
         running: at("running", rate),
         cached: at("cached", rate), // tokens
         held: at("held", rate), // tokens
+        // What twice the memory, arithmetic or bandwidth would do: per cent of the median saved at
+        // each rate, and the rate sustained.
+        saved: this.axes.rate.map((_, index) => [0, 1, 2].map((each) => at("saved", index, each))),
+        doubled: [0, 1, 2].map((each) => at("doubled", each)),
         tokens: this.snapshot(at("snapshot", rate), settings), // of each running request
       };
     }

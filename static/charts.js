@@ -16,10 +16,11 @@
       this.words = words;
     }
 
-    async embed() {
+    /** Put the charts into the page, each into its element, or where `placeOf` says. */
+    async embed(placeOf = (name) => document.getElementById(`${name}-chart`)) {
       this.views = {};
       for (const [name, item] of Object.entries(this.items)) {
-        const place = document.getElementById(`${name}-chart`);
+        const place = placeOf(name);
         const manager = await Bokeh.embed.embed_item(item, place);
         this.views[name] = [...manager][0];
         place.setAttribute("role", "img");
@@ -27,6 +28,14 @@
       }
       this.documents = Object.values(this.views).map((view) => view.model.document);
       this.repaint();
+    }
+
+    /** Take them out of the page and out of Bokeh's books. */
+    remove() {
+      for (const each of this.documents ?? []) {
+        each.clear();
+        Bokeh.documents.splice(Bokeh.documents.indexOf(each), 1);
+      }
     }
 
     model(name) {

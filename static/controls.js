@@ -38,7 +38,7 @@
       return input.type === "range" ? input.valueAsNumber : input.selectedIndex;
     }
 
-    /** Move some of the controls: the index of a value, by name. */
+    /** Move some of the controls: the index of a value, by name; of others they take no notice. */
     move(position) {
       for (const control of this.table) {
         if (!(control.name in position)) continue;

@@ -9,6 +9,7 @@
 
   class Films {
     constructor({ header, arrays }) {
+      this.fingerprint = header.fingerprint;
       this.axes = header.axes;
       this.tick = header.tick_s;
       this.duration = header.duration_s;

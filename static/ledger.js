@@ -27,7 +27,10 @@
         segment.style.flexGrow = tokens;
         const entry = this.key.children[index];
         const share = words.percent(tokens / capacity);
-        if (!entry.firstChild) entry.innerHTML = '<i class="swatch" aria-hidden="true"></i><span></span>';
+        if (!entry.firstChild) {
+          entry.append(document.createElement("i"), document.createElement("span"));
+          entry.firstChild.setAttribute("aria-hidden", "true");
+        }
         entry.firstChild.className = `swatch swatch-${name}`;
         entry.lastChild.textContent = words.fill(`part_${name}`, { share });
       });

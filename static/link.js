@@ -6,36 +6,65 @@
   const TRACKING = /^(utm_\w+|fbclid|gclid)$/; // put there by others, and no business of ours
   const MOST_NOTICES = 4;
   const MOST_CHARACTERS = 40;
+  const FILE = "plate.html"; // what README has the offline file called
 
-  const shortened = (text) =>
+  /** A text that somebody gave, as far as it is worth repeating. */
+  kvsim.shortened = (text) =>
     text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
   kvsim.Link = class {
-    constructor(controls, words) {
-      this.controls = controls;
+    /** `groups` are all controls of the page: the workshop's, and those of further sections. */
+    constructor(groups, words, view) {
+      this.groups = groups;
       this.words = words;
+      this.view = view;
     }
 
-    /** Read an address: the position of each valid key, and a sentence about each other one. */
+    get table() {
+      return this.groups.flatMap((controls) => controls.table);
+    }
+
+    /** Read an address and move the controls there; return a sentence about each invalid key. */
+    open(search) {
+      const { position, notices } = this.read(search);
+      this.move(position);
+      return notices;
+    }
+
+    /** Move controls of all groups: the index of a value, by name. */
+    move(position) {
+      for (const controls of this.groups) controls.move(position);
+    }
+
+    get position() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.position));
+    }
+
+    get defaults() {
+      return Object.assign({}, ...this.groups.map((controls) => controls.defaults));
+    }
+
+    /** The position of each valid key of an address, and a sentence about each other one. */
     read(search) {
+      const { table, position: now } = this;
       const given = new URLSearchParams(search);
       const position = {};
-      const notices = [];
+      const notices = [...this.view.notices];
       for (const key of new Set(given.keys())) {
-        if (TRACKING.test(key)) continue;
-        const control = this.controls.table.find((each) => each.key === key);
+        if (TRACKING.test(key) || kvsim.View.KEYS.includes(key)) continue;
+        const control = table.find((each) => each.key === key);
         const values = given.getAll(key);
         const say = (sentence, fields) =>
           notices.push(
             this.words.fill(sentence, {
-              key: shortened(key),
-              value: shortened(values[0]),
+              key: kvsim.shortened(key),
+              value: kvsim.shortened(values[0]),
               ...fields,
             }),
           );
         if (!control) {
-          const keys = this.controls.table.map((each) => each.key).join(", ");
-          say("link_unknown", { keys });
+          const keys = [...table.map((each) => each.key), ...kvsim.View.KEYS];
+          say("link_unknown", { keys: keys.join(", ") });
           continue;
         }
         const text = values[0].trim();
@@ -50,7 +79,7 @@
           say(number || named ? "link_not_offered" : "link_not_number", {
             label: control.label.toLowerCase(),
             allowed: control.allowed,
-            shown: control.shown[this.controls.index(control.name)],
+            shown: control.shown[now[control.name]],
           });
         }
       }
@@ -61,30 +90,66 @@
       return { position, notices };
     }
 
-    /** The address of a position: this page's, with the settings and nothing else. */
-    write(position) {
+    /** The settings of the position as a query: those that differ from the defaults. */
+    get settings() {
+      const { position } = this;
       const settings = new URLSearchParams();
-      for (const control of this.controls.table) {
+      for (const control of this.table) {
         const index = position[control.name];
         if (index !== control.default) settings.set(control.key, control.values[index]);
       }
+      return settings;
+    }
+
+    /** The address of the position: this page's, with the settings and the view, and no more. */
+    write() {
+      const query = this.settings;
+      this.view.write(query);
       const address = new URL(location.href);
-      address.search = settings;
+      address.search = query;
       return address.href;
     }
 
-    /** Another address with all settings as its query, by their values. */
+    /** This page with another query. A page without a server has no address that others could use:
+        it is named as a file that stands beside theirs. */
+    elsewhere(query) {
+      const served = location.protocol.startsWith("http");
+      const address = served ? new URL(location.pathname, location.href).href : FILE;
+      // A comma may stand in a query as it is, and is easier to read.
+      const written = query.toString().replaceAll("%2C", ",");
+      return written ? `${address}?${written}` : address;
+    }
+
+    /** Let links to settings move the controls, also where the page has no address to go to. */
+    follow(workshop) {
+      for (const anchor of document.querySelectorAll("a[data-settings]")) {
+        anchor.addEventListener("click", (event) => {
+          if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          const { position } = this.read(anchor.dataset.settings);
+          this.move({ ...this.defaults, ...position });
+          workshop.scrollIntoView();
+          workshop.focus({ preventScroll: true });
+        });
+      }
+    }
+
+    /** Another address with the workshop's settings as its query, by their values. */
     query(address, settings) {
-      const query = new URLSearchParams(
-        this.controls.table.map((control) => [control.key, settings[control.name]]),
-      );
+      const [{ table }] = this.groups;
+      const query = new URLSearchParams(table.map(({ key, name }) => [key, settings[name]]));
       return `${address}?${query}`;
     }
 
-    /** Show a position's address without adding to the reader's history. */
-    show(position) {
+    /** Whether the page has an address at all: what a frame holds as text has none. */
+    get addressed() {
+      return location.protocol !== "about:";
+    }
+
+    /** Show the position's address without adding to the reader's history. */
+    show() {
       try {
-        history.replaceState(history.state, "", this.write(position));
+        history.replaceState(history.state, "", this.write());
       } catch {
         // A page without an origin of its own (srcdoc, a sandboxed frame) has no address to change.
       }

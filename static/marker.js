@@ -5,8 +5,9 @@
   const REACH_PX = 24; // a press this close to the line takes it
 
   kvsim.Marker = class {
-    /** The slider says the same to keyboards and screen readers, so the handle is hidden to them. */
-    constructor(charts, controls, rates) {
+    /** The slider says the same to keyboards and screen readers, so the handle is hidden to them.
+        One that is `fixed` cannot be moved. */
+    constructor(charts, controls, rates, fixed) {
       this.charts = charts;
       this.controls = controls;
       this.rates = rates;
@@ -15,6 +16,7 @@
       this.handle.className = "marker-handle";
       this.handle.setAttribute("aria-hidden", "true");
       this.place.append(this.handle);
+      if (fixed) return;
       this.place.addEventListener("pointerdown", (event) => this.press(event), true);
       this.place.addEventListener("pointermove", (event) => this.drag(event), true);
       for (const end of ["pointerup", "pointercancel"]) {

@@ -8,28 +8,39 @@
     const page = JSON.parse(document.getElementById("plate-data").textContent);
     const words = new kvsim.Words(page.words, page.constants);
     const controls = new kvsim.Controls(page.controls);
-    const link = new kvsim.Link(controls, words);
+    const sections = Object.fromEntries(
+      Object.entries(page.sections).map(([name, table]) => [name, new kvsim.Controls(table)]),
+    );
+    const groups = [controls, ...Object.values(sections)];
+    const view = new kvsim.View(groups, words);
+    view.apply();
+    const link = new kvsim.Link(groups, words, view);
+    kvsim.announceHeight();
     const notice = document.getElementById("notice");
     const say = (...sentences) => (notice.textContent = sentences.join(" "));
 
     const atlases = new kvsim.Atlases(page.files.atlases);
     controls.offerOnly("workload", (workload) => atlases.has(workload));
-    const opened = link.read(location.search);
-    controls.move(opened.position);
+    const notices = link.open(location.search);
     try {
       await atlases.open(controls.settings.workload);
     } catch (error) {
       say(words.fill("atlas_failed", { reason: error.message }));
       return;
     }
+    await kvsim.unpackScripts();
     const rates = atlases.current.axes.rate;
     const charts = new kvsim.Charts(page.charts, words);
     await charts.embed();
-    const marker = new kvsim.Marker(charts, controls, rates);
+    const marker = new kvsim.Marker(charts, controls, rates, view.hidden.has("rate"));
+    const strips = new kvsim.LimitStrips(charts, rates, words);
     const drawings = byKind((kind) => new kvsim.CacheDrawing(kind));
     const stage = new kvsim.Stage(new kvsim.Player(words, drawings), drawings, words);
-    const embedAddress = document.querySelector("[data-address]");
+    const embedding = new kvsim.Embedding(link, view, words);
     const live = document.querySelectorAll("[data-live]");
+    const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
+    const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
+    let shown; // {atlas, reading, known} of what stands on the page
 
     let pending = 0;
     let linkTimer = 0;
@@ -37,12 +48,14 @@
       pending = 0;
       const reading = atlases.current.reading(controls.settings);
       const known = words.of(reading);
+      shown = { atlas: atlases.current, reading, known };
       for (const element of live) element.textContent = known[element.dataset.live];
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
+      strips.update(reading, known);
       stage.update(reading, known);
+      cards.update(atlases.current, reading);
       kvsim.fillTtftTable(reading, words, rates);
-      embedAddress.textContent = link.write(controls.position);
     }
     const updateSoon = () => (pending ||= requestAnimationFrame(update));
 
@@ -55,20 +68,33 @@
         if (wanted === controls.settings.workload) updateSoon();
       } catch (error) {
         controls.choose("workload", atlases.current.constants.workload);
+        showLink();
         say(words.fill("workload_failed", { reason: error.message }));
       }
     }
 
-    say(...opened.notices);
+    const showLink = () => {
+      embedding.show();
+      clearTimeout(linkTimer);
+      linkTimer = setTimeout(() => link.show(), LINK_DELAY_MS);
+    };
+
+    say(...notices);
     update();
+    embedding.show();
 
     controls.addEventListener("change", () => {
       say();
       if (controls.settings.workload === atlases.current.constants.workload) updateSoon();
       else changeWorkload();
-      clearTimeout(linkTimer);
-      linkTimer = setTimeout(() => link.show(controls.position), LINK_DELAY_MS);
+      showLink();
     });
+    for (const each of Object.values(sections)) {
+      each.addEventListener("change", () => {
+        say();
+        showLink();
+      });
+    }
     kvsim.whenColoursChange(() => {
       charts.repaint();
       Object.values(drawings).forEach((drawing) => drawing.repaint());
@@ -76,17 +102,28 @@
     new ResizeObserver(updateSoon).observe(marker.place);
 
     document.getElementById("reset").addEventListener("click", () => {
-      controls.move(controls.defaults);
-      say(words.fill("reset_done", {}));
+      link.move(view.movable(link.defaults));
+      say(words.fill(view.hidden.size ? "reset_shown" : "reset_done", {}));
     });
-    kvsim.copyOnClick("copy-link", notice, words, "link", () => {
-      link.show(controls.position);
-      return link.write(controls.position);
+    kvsim.copyOnClick("copy-link", notice, words, kvsim.isFramed ? "framed" : "link", () => {
+      link.show();
+      return link.write();
     });
-    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", () => {
-      return document.getElementById("embed-line").textContent;
-    });
+    const line = () => embedding.text;
+    kvsim.copyOnClick("copy-frame", notice, words, "frame", line);
+    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", line);
+    const now = () => shown;
+    const address = () => (link.addressed ? link.write() : "");
+    const { version, charts: items } = page;
+    const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
+    kvsim.offerHandout(words, say, address);
+    kvsim.offerCitations(words);
+    kvsim.offerReport({ words, version, now, address, settings: () => taking.settings() });
+    link.follow(document.getElementById("workshop"));
     document.documentElement.dataset.ready = "";
+    kvsim.openOvercommit(page.files.overcommit, sections.overcommit, words);
+
+    kvsim.startSharing(page.files.sharing, controls, sections.sharing, words);
 
     // The films come last: everything else works without them.
     try {

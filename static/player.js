@@ -99,7 +99,7 @@
     go(time) {
       this.time = time;
       this.clock.value = Math.round(time * 10);
-      const text = this.words.fill("second", { count: time.toFixed(1) });
+      const text = this.words.fill("second", { count: this.words.fixed(time, 1) });
       this.clock.setAttribute("aria-valuetext", text);
       this.clockShown.textContent = text;
       this.show();

@@ -4,6 +4,8 @@
 
   const KINDS = ["contiguous", "paged"];
   const ASK_DELAY_MS = 200; // a slider in motion asks for nothing
+  const RETRY_DELAY_MS = 5_000; // and twice as long after each time that it was in vain
+  const LONGEST_DELAY_MS = 60_000;
 
   kvsim.Stage = class {
     constructor(player, drawings, words) {
@@ -58,15 +60,21 @@
     }
 
     /** Fetch the film of exactly these settings, and show it unless the controls have moved on. */
-    async ask(settings, shown) {
+    async ask(settings, shown, delay = RETRY_DELAY_MS) {
       try {
         const films = await kvsim.openFilms(await kvsim.bytesAt(this.address(settings)));
         if (settings !== this.reading.settings) return;
+        // A server that was restarted may simulate otherwise than the page's results.
+        if (films.fingerprint !== this.reading.fingerprint) throw new Error("of another version");
         this.put(films, settings);
         this.say("");
       } catch {
-        // The server is gone: what is kept stays, and the note says what it is.
-        if (settings === this.reading.settings) this.sayMissing(settings, shown);
+        if (settings !== this.reading.settings) return;
+        // The server is gone: what is kept stays, the note says what it is, and it may come back.
+        this.sayMissing(settings, shown);
+        this.note.textContent += ` ${this.words.fill("film_retried", {})}`;
+        const next = Math.min(2 * delay, LONGEST_DELAY_MS);
+        this.asking = setTimeout(() => this.ask(settings, shown, next), delay);
       }
     }
 

@@ -4,6 +4,15 @@
   "use strict";
 
   const THIN_SPACE = "\u202f";
+  const RESOURCES = (kvsim.RESOURCES = ["memory", "compute", "bandwidth"]);
+  const SMALL = 5; // per cent: where twice of anything saves less, nothing binds
+  const ALIKE = 5; // per cent: resources that save nearly as much as the best one bind as well
+
+  /** Which resources bind, by what twice of each saves in per cent: their places. */
+  kvsim.binding = function (saved) {
+    const best = Math.max(...saved);
+    return best < SMALL ? [] : [0, 1, 2].filter((place) => saved[place] >= best - ALIKE);
+  };
 
   kvsim.Words = class {
     /** `templates` are the sentences of words.en.json, `constants` what app/words.py made of the
@@ -17,6 +26,15 @@
       return this.templates[template].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
     }
 
+    /** A number as it is, with the language's decimal mark. */
+    plain(number) {
+      return String(number).replace(".", this.templates.decimal_mark);
+    }
+
+    fixed(number, decimals) {
+      return number.toFixed(decimals).replace(".", this.templates.decimal_mark);
+    }
+
     count(number) {
       return number.toFixed(0).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE);
     }
@@ -26,14 +44,14 @@
       if (number >= 9.95 || number === 0) return this.count(number);
       let decimals = 1;
       while (decimals < 4 && number < 9.95 * 10 ** -decimals) decimals++;
-      return number.toFixed(decimals);
+      return this.fixed(number, decimals);
     }
 
     /** One decimal, or two close to either end. */
     percent(share) {
       const value = 100 * share;
       const decimals = value === 0 || value === 100 ? 0 : value >= 1 && value <= 99.9 ? 1 : 2;
-      return this.fill("percent", { count: value.toFixed(decimals) });
+      return this.fill("percent", { count: this.fixed(value, decimals) });
     }
 
     tokens(number) {
@@ -50,7 +68,7 @@
 
     /** Everything that follows the controls, by key. */
     of(reading) {
-      const { settings, contiguous, paged, capacity } = reading;
+      const { settings, contiguous, paged } = reading;
       // "slots" are as long as the maximum; the others are named by allocator and estimate.
       const estimate = settings.reservation.split("-").pop().replace("slots", "max");
       const max_length = this.tokens(settings.max_length);
@@ -66,8 +84,8 @@
         reserving: this.fill(`reserving_${estimate}`, { max_length }),
         reservation_note: this.fill(`note_${estimate}`, {}),
         overhead: this.fill(settings.block_overhead ? "overhead_on" : "overhead_off", this.constants),
-        ...this.side("contiguous", contiguous, capacity),
-        ...this.side("paged", paged, capacity),
+        ...this.side("contiguous", contiguous, reading),
+        ...this.side("paged", paged, reading),
       };
       const growing = contiguous.queueGrows
         ? paged.queueGrows ? "both" : "contiguous"
@@ -76,7 +94,13 @@
       const verdict = gained > 1.05 ? "more" : gained > 0.95 ? "same" : "less";
       known.verdict = this.fill(`verdict_${verdict}`, {});
       known.finding_ttft = this.fill(`finding_ttft_${growing}`, known);
-      for (const name of ["finding_capacity", "finding_cache", "assumptions"]) {
+      for (const name of [
+        "finding_capacity",
+        "finding_cache",
+        "assumptions",
+        "limit_line",
+        "doubled_line",
+      ]) {
         known[name] = this.fill(name, known);
       }
       for (const name of ["chart_capacity", "chart_ttft", "drawing_contiguous", "drawing_paged"]) {
@@ -85,25 +109,49 @@
       return known;
     }
 
-    side(kind, side, capacity) {
+    side(kind, side, { capacity, rateIndex }) {
       const [low, median, high] = side.ttft;
+      const saved = side.saved[rateIndex];
       const words = {
         fit: this.count(side.requests),
         share: this.percent(side.share),
         wasted: this.percent(1 - side.share),
         ttft: this.seconds(median),
         ttft_band: this.fill("band", { low: this.significant(low), high: this.significant(high) }),
-        sustained: this.fill("rate", { count: side.sustained.toFixed(1) }),
-        sustained_value: side.sustained.toFixed(1),
+        sustained: this.fill("rate", { count: this.fixed(side.sustained, 1) }),
+        sustained_value: this.fixed(side.sustained, 1),
         running: this.count(side.running),
         waiting: this.count(side.waiting),
         token_share: this.percent(side.cached / capacity),
         empty_share: this.percent((side.held - side.cached) / capacity),
         free_share: this.percent(1 - side.held / capacity),
+        limit: this.limit(saved),
+        limit_names: this.limitNames(saved),
+        ...Object.fromEntries(
+          RESOURCES.map((name, place) => [`sustained_twice_${name}`, this.fixed(side.doubled[place], 1)]),
+        ),
       };
       return Object.fromEntries(
         Object.entries(words).map(([name, text]) => [`${kind}_${name}`, text]),
       );
+    }
+
+    /** Which limits bind, and what twice of each saves, from what all of them save in per cent. */
+    limit(saved) {
+      const each = kvsim.binding(saved).map((place) =>
+        this.fill("limit_saves", {
+          resource: this.fill(`resource_${RESOURCES[place]}`, {}),
+          saved: this.fill("percent", { count: saved[place] }),
+        }),
+      );
+      const [first, second, third] = each;
+      const small = this.fill("percent", { count: SMALL });
+      return this.fill(`limit_${each.length}`, { small, first, second, third });
+    }
+
+    limitNames(saved) {
+      const names = kvsim.binding(saved).map((place) => this.fill(`resource_${RESOURCES[place]}`, {}));
+      return names.join(", ") || this.fill("resource_none", {});
     }
   };
 })((window.kvsim ??= {}));

@@ -32,7 +32,8 @@ def make_environment():
         return 0
     say("Making a virtual environment in .venv ...")
     try:
-        venv.create(PLACE, clear=True, with_pip=True)
+        # A copy of some interpreters does not find its library.
+        venv.create(PLACE, clear=True, symlinks=os.name != "nt", with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
         return fail(
             f"A virtual environment cannot be made in {PLACE} ({error}). "

@@ -121,12 +121,15 @@ def simulate(requests, server, allocation) -> Run:
         # 2. Growth: room for the token that this pass writes.
         moved_tokens = moved_blocks = 0
         preempted = False
-        for group in dict.fromkeys(request.number // size for request in running):
-            members = [each for each in running if each.number // size == group]
+        growing: dict[int, list[Request]] = {}
+        for request in running:
+            growing.setdefault(request.number // size, []).append(request)
+        for members in growing.values():
             while members and blocks.needed_to_write(members) > len(blocks.free):
                 newest = running[-1].number // size
-                victims = [each for each in running if each.number // size == newest]
-                running = [each for each in running if each not in victims]
+                victims = growing[newest].copy()
+                del running[-len(victims) :]
+                growing[newest].clear()
                 tokens, count = blocks.give_back_group(victims, swaps)
                 moved_tokens += tokens
                 moved_blocks += count
@@ -135,7 +138,6 @@ def simulate(requests, server, allocation) -> Run:
                     victim.preemptions += 1
                     victim.on_host = swaps
                 preempted = True
-                members = [each for each in members if each not in victims]
             for request in members:
                 blocks.write_next(request)
 

@@ -3,7 +3,9 @@
 What it changes it changes when it is imported, so that worker processes are changed as well.
 """
 
+import os
 import sys
+import time
 
 from tqdm import tqdm
 
@@ -27,18 +29,21 @@ INTERRUPTED_AFTER = 3
 
 atlas_build.PLANS = {plan.workload: plan for plan in (ALL, LESS)}
 
-from kvsim_app import films, paper_store  # noqa: E402
+from kvsim_app import films, overcommit_results, paper_store, sharing_results  # noqa: E402
 from kvsim_app.__main__ import main  # noqa: E402
 
 # These have tests of their own.
 paper_store.build = lambda path, workers: path.write_bytes(b"paper")
+sharing_results.build = lambda path, workers: path.write_bytes(b"sharing")
 films.build = lambda path: path.write_bytes(b"films")
+overcommit_results.build = lambda path: path.write_bytes(b"overcommit")
 
 compute_row = atlas_build.compute_row
 
 
 def counted(*job):
-    """A row, and a line that says that it was simulated."""
+    """A row, and a line that says that it was simulated; slowly, if a test is to step in."""
+    time.sleep(float(os.environ.get("ROW_DELAY_S", 0)))
     print("simulated a row", flush=True)
     return compute_row(*job)
 

@@ -10,7 +10,10 @@ import pytest
 from kvsim_app.atlas import load
 
 SMALL = Path(__file__).with_name("small_atlas.py")
-FILES = {"atlas-exponential.bin", "atlas-azure-code.bin", "films.bin", "paper.json"}
+FILES = {
+    *("atlas-exponential.bin", "atlas-azure-code.bin"),
+    *("films.bin", "overcommit.bin", "paper.json", "sharing.bin"),
+}
 
 
 def run(command, folder, workers):

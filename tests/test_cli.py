@@ -1,5 +1,6 @@
 """The command line: what it refuses, in one sentence each, and how it ends."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -9,13 +10,17 @@ from importlib.metadata import version
 from urllib.request import urlopen
 
 import pytest
+from page_text import Page
 from serving import serving
 
 from kvsim_app import paper_store
 from kvsim_app.__main__ import main
 from kvsim_app.atlas import load, to_bytes
 from kvsim_app.container import pack, unpack
-from kvsim_app.results import ATLASES, FILMS, PAPER
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
+from kvsim_app.settings import values
+
+MOST_OFFLINE_BYTES = 3_000_000
 
 
 def kvsim(*arguments):
@@ -55,7 +60,86 @@ def test_an_address_that_is_not_this_machines_is_named():
     check_one_sentence(run.stderr)
 
 
-FILES = {**ATLASES, "films": FILMS, "paper": PAPER}
+@pytest.mark.parametrize(
+    "host", ["", "*", "https://lesson.example", "lesson.example:port", "a b", "lesson.example/x"]
+)
+def test_what_is_no_host_is_refused(host):
+    run = kvsim("serve", f"--allow-origin={host}")
+    assert run.returncode == 2
+    assert f"{host!r} is no host" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "plates.example",
+        "ftp://plates.example",
+        "https://",
+        "http://[",
+        "https://a.example/?x=1",
+    ],
+)
+def test_what_is_no_public_address_is_refused(url):
+    run = kvsim("serve", f"--public-url={url}")
+    assert run.returncode == 2
+    assert f"{url!r} is no address of a page" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_the_page_is_written_into_one_file(tmp_path, capsys):
+    path = tmp_path / "plate.html"
+    asked = "https://plates.example/cache/?rate=30&work=azure-conversation&embed=1&show=cache"
+    assert main(["export", str(path), "--settings", asked]) == 0
+    size = path.stat().st_size
+    assert size < MOST_OFFLINE_BYTES
+    assert capsys.readouterr().out.startswith(f"{path}: {size:,} bytes")
+    page = Page(path.read_text("utf-8"))
+    assert page.one("html")["data-view"] == "embed=1&show=cache"
+    assert page.one("input", name="rate")["value"] == str(values("rate").index(30))
+    files = json.loads(page.one("script", id="plate-data").text)["files"]
+    assert set(files["atlases"]) == {"exponential", "azure-conversation"}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_file_is_written_over_unless_that_is_asked(tmp_path, capsys):
+    path = tmp_path / "lesson.html"
+    path.write_text("a lesson")
+    assert main(["export", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert "--force" in said
+    check_one_sentence(said)
+    assert path.read_text() == "a lesson"
+    assert main(["export", str(path), "--force"]) == 0
+    assert path.read_text("utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", ["nowhere/plate.html", "file/plate.html", "folder"])
+def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys, name):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    assert main(["export", str(tmp_path / name), "--force"]) == 1
+    said = capsys.readouterr().err
+    assert str(tmp_path / name) in said
+    check_one_sentence(said)
+
+
+@pytest.mark.parametrize("asked", ["rate=99", "show=notes", "nonsense", "http://[/?rate=3"])
+def test_settings_that_are_not_to_be_had_write_nothing(tmp_path, capsys, asked):
+    assert main(["export", str(tmp_path / "plate.html"), "--settings", asked]) == 1
+    check_one_sentence(capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == []
+
+
+FILES = {
+    **ATLASES,
+    "films": FILMS,
+    "paper": PAPER,
+    "overcommit": OVERCOMMIT,
+    "sharing": SHARING,
+}
 
 
 @pytest.fixture(params=FILES)
@@ -100,7 +184,7 @@ def of_other_code(path):
     """The same results, but for what they say they were built from."""
     if path.name.startswith("atlas-"):
         return to_bytes(replace(load(path), fingerprint="of other code"))
-    if path == FILMS:
+    if path in (FILMS, OVERCOMMIT, SHARING):
         header, arrays = unpack(path.read_bytes())
         return pack(header | {"fingerprint": "of other code"}, arrays)
     return paper_store.to_bytes(replace(paper_store.load(path), fingerprint="of other code"))
@@ -115,9 +199,11 @@ def builds(monkeypatch):
         built.append(path)
         path.write_bytes(b"...")
 
-    monkeypatch.setattr("kvsim_app.paper_store.build", lambda path, workers: note(path))
+    for quick in ("paper_store", "sharing_results"):
+        monkeypatch.setattr(f"kvsim_app.{quick}.build", lambda path, workers: note(path))
     monkeypatch.setattr("kvsim_app.atlas_build.build", lambda plan, path, workers: note(path))
     monkeypatch.setattr("kvsim_app.films.build", note)
+    monkeypatch.setattr("kvsim_app.overcommit_results.build", note)
     return built
 
 

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -56,11 +57,11 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"kvsim", "kvsim_app"}
-    # README's picture of the page is no part of the page.
-    static = [
-        path for path in (ROOT / "static").iterdir() if path.suffix != ".png" and path.is_file()
-    ]
-    results = {"films.bin", "paper.json", *(path.name for path in ATLASES.values())}
+    static = [path for path in (ROOT / "static").iterdir() if path.is_file()]
+    results = {
+        *("films.bin", "paper.json", "sharing.bin", "overcommit.bin"),
+        *(path.name for path in ATLASES.values()),
+    }
     assert results <= {path.name for path in static}
     files = {f"kvsim_app/static/{path.name}" for path in static}
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}
@@ -69,6 +70,11 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
         files |= {f"{package}/{path.name}" for path in (ROOT / folder).glob("*.py")}
     packed = {name for name in names if ".dist-info/" not in name}
     assert {name for name in files if "__pycache__" not in name} == packed
+    about = {name.split(".dist-info/")[1] for name in names if ".dist-info/" in name}
+    assert about == {
+        *("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt"),
+        "licenses/LICENSE",
+    }
 
 
 def test_the_wheel_installed_elsewhere_serves_the_page(wheel, tmp_path):
@@ -95,6 +101,10 @@ def test_the_wheel_installed_elsewhere_serves_the_page(wheel, tmp_path):
     ).stdout.split()
     assert all(Path(path).is_relative_to(place) for path in where), "not the one under test"
     assert not Path(kvsim_app.__file__).is_relative_to(place)
+    command = place / "bin" / "kvsim"
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, env=environment)
+    assert said.stdout == f"kvsim {version('kvsim')}\n"
     with serving(SERVE, cwd=tmp_path, environment=environment) as served:
         html = urlopen(served.url).read().decode()
+        assert urlopen(f"{served.url}panel").status == 200
     assert live_texts(html)["paged_fit"][0] == "333"

@@ -148,19 +148,19 @@ def assert_same_passes(fast, exact):
         assert ready[q, request] == each
 
 
-@settings(max_examples=3000)
+@settings(max_examples=1200)
 @given(small_runs())
 def test_agrees_on_small_runs(run):
     assert_agree(run)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(small_runs(kinds=[Buddy, FirstFit]))
 def test_agrees_where_memory_must_be_contiguous(run):
     assert_agree(run)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=600)
 @given(clockwork_runs(), st.integers(0, 10**6))
 def test_agrees_when_a_request_arrives_at_the_end_of_a_pass(run, pick):
     requests, server, allocation = run
@@ -175,7 +175,7 @@ def test_agrees_when_a_request_arrives_at_the_end_of_a_pass(run, pick):
     assert_agree((tied, server, allocation))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(MODELS),
@@ -196,7 +196,7 @@ def test_agrees_on_longer_runs(seed, model, gpu, allocation):
     assert_agree((requests, Server(model, gpu, 1000 * model.kv_bytes_per_token), allocation))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(small_runs())
 def test_timeline_shows_each_pass(run):
     timeline, exact = assert_agree(run)
@@ -217,7 +217,7 @@ def test_small_runs_cover_the_model():
     """The strategy itself: each part of the model is at work in a fair part of its runs."""
     seen = Counter()
 
-    @settings(max_examples=600, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=400, derandomize=True, database=None, phases=[Phase.generate])
     @given(small_runs())
     def count(run):
         requests, server, allocation = run

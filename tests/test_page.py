@@ -10,13 +10,23 @@ import pytest
 from page_text import Page
 
 from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
+from kvsim_app.assets import (
+    SCRIPTS,
+    STYLES,
+    TEACHER,
+    head_script,
+    inlined_page,
+    linked_page,
+)
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {path: f"assets/{path.name}" for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS)}
+ADDRESSES = {
+    path: f"assets/{path.name}"
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +85,7 @@ def test_headings_skip_no_level(page):
 def test_the_parts_of_the_plate_are_there(page):
     for part in (
         *("workshop", "reading", "learn", "essay", "assumptions", "terms", "sources", "reuse"),
+        *("cards", "questions"),
         *("take-away", "citation", "bibtex", "embed", "assumptions-line", "notice"),
     ):
         assert page.one(id=part).text or part == "notice", part
@@ -118,6 +129,8 @@ def test_the_page_knows_where_its_files_are(page):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
     assert files["films"] == ADDRESSES[FILMS]
+    assert files["overcommit"] == ADDRESSES[OVERCOMMIT]
+    assert files["sharing"] == ADDRESSES[SHARING]
 
 
 def test_nothing_is_asked_of_another_host(page, html):
@@ -131,15 +144,19 @@ def test_nothing_is_asked_of_another_host(page, html):
     for path in STYLES:
         assert not re.search(r"@import|url\(", path.read_text("utf-8"))
     for link in page.all("a", href=...):
-        assert link["href"].startswith(("#", "https://")), "sources are links, over https"
+        assert link["href"].startswith(("#", "https://", TEACHER)), "sources are links, over https"
 
 
 def test_scripts_come_after_the_text_and_hold_nothing_up(page):
     scripts = page.all("script", src=...)
     assert [element["src"] for element in scripts] == [ADDRESSES[path] for path in SCRIPTS]
     assert all("defer" in element.attributes for element in scripts)
-    tags = [element.tag for element in page.elements]
-    assert tags.index("script") > tags.index("footer")
+    first, *others = [element for element in page.elements if element.tag in ("script", "footer")]
+    # What decides on the first paint stands in the page itself, and is short.
+    assert first.tag == "script"
+    assert len(first.text) < 6_000
+    assert first.text == head_script()
+    assert others[0].tag == "footer"
 
 
 def test_the_data_for_the_script_is_json_and_cannot_end_its_element(page):
@@ -202,7 +219,7 @@ def test_no_constant_is_typed_in(results, atlas):
     }
     other = replace(atlas, constants=constants)
     others = replace(results, atlases=results.atlases | {"exponential": other})
-    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured")
+    text = visible_text(Page(linked_page(others, ADDRESSES)), "sources", "measured", "overcommit")
     own = words.constant_words(atlas.constants, atlas.axes)
     for name in ("kv_bytes_per_token", "capacity_tokens", "mean_prompt", "peak_tflops", "seed"):
         assert own[name] not in text, name
@@ -234,7 +251,8 @@ def test_a_page_with_everything_inside_asks_for_nothing(results):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert list(files["atlases"]) == ["exponential"]
     assert "film" not in files, "nobody makes films for it"
-    for address in (*files["atlases"].values(), files["films"]):
+    further = (files["films"], files["overcommit"], files["sharing"])
+    for address in (*files["atlases"].values(), *further):
         assert address.startswith("data:")
 
 

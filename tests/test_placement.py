@@ -101,13 +101,13 @@ def check_run(requests, server, allocation):
     assert tables == {request.number: request.tables for request in exact.requests}
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(small_runs())
 def test_replay_agrees_with_the_engine_and_with_the_slow_simulator(run):
     check_run(*run)
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(small_runs(kinds=[Buddy, FirstFit]))
 def test_replay_of_runs(run):
     check_run(*run)

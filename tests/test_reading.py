@@ -7,7 +7,7 @@ import pytest
 from sampling import fresh_random
 
 from kvsim_app.atlas import load
-from kvsim_app.reading import read
+from kvsim_app.reading import binding, read
 from kvsim_app.results import ATLASES
 from kvsim_app.settings import Settings, choices, values
 
@@ -56,6 +56,8 @@ def test_a_position_finds_its_own_cell(atlas):
             assert (side.waiting, side.running) == (at("waiting", rate), at("running", rate))
             assert side.cached_tokens == at("cached", rate)
             assert side.held_tokens == at("held", rate)
+            assert side.saved == tuple(at("saved", rate))
+            assert side.doubled_per_s == tuple(at("doubled"))
 
 
 def test_what_runs_fits_the_cache(atlas):
@@ -126,3 +128,20 @@ def test_a_value_that_the_atlas_lacks_is_refused(atlas):
     fewer = replace(atlas, axes=atlas.axes | {"rate": [1, 2, 3]})
     with pytest.raises(ValueError, match="18"):
         read(fewer, Settings(workload=atlas.constants["workload"]))
+
+
+@pytest.mark.parametrize(
+    ("saved", "places"),
+    [
+        ((0, 0, 0), []),
+        ((4, -20, 4), []),
+        ((0, 5, -1), [0, 1]),
+        ((0, 6, 0), [1]),
+        ((97, 99, 93), [0, 1]),
+        ((94, 99, 95), [0, 1, 2]),
+        ((98, 94, 98), [0, 1, 2]),
+        ((100, 43, 94), [0]),
+    ],
+)
+def test_what_saves_nearly_as_much_as_the_best_binds_as_well(saved, places):
+    assert binding(saved) == places

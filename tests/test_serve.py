@@ -4,14 +4,20 @@ import gzip
 import http.client
 import json
 import re
+import struct
 from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
+from made_up_language import NAME, made_up_language
 from page_text import Page
 from serving import SERVE, serving
 
-from kvsim_app.results import ATLASES, FILMS
+from kvsim_app import serve
+from kvsim_app.assets import PICTURES, linked_policy
+from kvsim_app.languages import PLATES_OWN
+from kvsim_app.page import CARD
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,7 @@ def assets(host):
     found = [element["src"] for element in page.all("script", src=...)]
     found += [element["href"] for element in page.all("link", href=...)]
     files = json.loads(page.one("script", id="plate-data").text)["files"]
-    found += [*files["atlases"].values(), files["films"]]
+    found += [*files["atlases"].values(), files["films"], files["overcommit"], files["sharing"]]
     return [f"/{address}" for address in dict.fromkeys(found) if not address.startswith("data:")]
 
 
@@ -49,6 +55,79 @@ def test_the_page_is_html_and_may_change(host):
     assert response.headers["Cache-Control"] == "no-cache"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.body.lstrip().lower().startswith(b"<!doctype html>")
+
+
+def test_the_teachers_page_is_beside_it(host):
+    response = ask(host, "/teacher")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    page = Page(response.body.decode())
+    assert page.all("script") == []
+    for element in page.all("link", rel="stylesheet"):
+        assert ask(host, f"/{element['href']}").status == 200
+
+
+def test_a_further_language_has_addresses_of_its_own(monkeypatch, tmp_path):
+    language = made_up_language(tmp_path)
+    monkeypatch.setattr(serve, "language_names", lambda: ["en", NAME])
+    monkeypatch.setattr(
+        serve, "load_language", lambda name: language if name == NAME else PLATES_OWN
+    )
+    assets = serve.prepare()
+    pages = {
+        path: Page(asset.body.decode()) for path, asset in assets.items() if "assets/" not in path
+    }
+    assert pages.keys() == {"", "teacher", NAME, f"{NAME}-teacher"}
+    for path, page in pages.items():
+        assert page.one("html")["lang"] == (NAME if NAME in path else "en-GB")
+    for own, teacher in (("", "teacher"), (NAME, f"{NAME}-teacher")):
+        assert pages[own].one("a", id="to-teacher")["href"] == teacher
+        links = [link["href"] for link in pages[teacher].all("a", data_settings=...)]
+        assert all(link.startswith(f"{own or './'}?") for link in links)
+
+
+def test_the_page_and_nothing_else_is_sent_with_its_policy(host, assets):
+    assert ask(host).headers["Content-Security-Policy"] == linked_policy()
+    for address in (*assets, "/film", "/panel"):
+        assert "Content-Security-Policy" not in ask(host, address).headers, address
+
+
+def test_no_header_keeps_it_out_of_frames(host):
+    assert "X-Frame-Options" not in ask(host).headers
+    assert "Cross-Origin-Resource-Policy" not in ask(host).headers
+
+
+@pytest.mark.parametrize(("path", "width"), [(PICTURES[0], CARD["width"]), (PICTURES[1], 1920)])
+def test_pictures_have_lasting_addresses(host, path, width):
+    response = ask(host, f"/assets/{path.name}")
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert response.body == path.read_bytes()
+    assert struct.unpack(">I", response.body[16:20]) == (width,)
+
+
+def test_a_link_to_it_brings_a_picture_where_its_address_is_known():
+    """Another site reads absolute addresses only."""
+    public = "https://plates.example/cache/"
+    with serving((*SERVE, "--public-url", public.rstrip("/"))) as served:
+        netloc = urlsplit(served.url).netloc
+        page = Page(ask(netloc).body.decode())
+        said = {meta["property"]: meta["content"] for meta in page.all("meta", property=...)}
+        assert page.one("link", rel="canonical")["href"] == said["og:url"] == public
+        picture = ask(netloc, f"/{said['og:image'].removeprefix(public)}")
+        assert picture.headers["Content-Type"] == "image/png"
+        size = struct.unpack(">II", picture.body[16:24])
+        assert size == (int(said["og:image:width"]), int(said["og:image:height"]))
+        assert page.one("meta", name="twitter:card")["content"] == "summary_large_image"
+
+
+def test_a_link_to_it_has_words_where_its_address_is_not_known(host):
+    page = Page(ask(host).body.decode())
+    said = {meta["property"]: meta["content"] for meta in page.all("meta", property=...)}
+    assert said["og:title"] == page.one("h1").text
+    assert said["og:description"] == page.one("meta", name="description")["content"]
+    assert "og:image" not in said
+    assert page.all("link", rel="canonical") == []
 
 
 def test_settings_in_the_address_are_the_scripts_business(host):
@@ -62,7 +141,7 @@ def test_everything_that_the_page_asks_for_is_there(host, assets):
         ".bin": ("application/octet-stream",),
     }
     assert len(assets) > 5
-    for path in (*ATLASES.values(), FILMS):
+    for path in (*ATLASES.values(), FILMS, OVERCOMMIT, SHARING):
         assert any(address.endswith(f"/{path.name}") for address in assets)
     for address in assets:
         response = ask(host, address)
@@ -86,8 +165,9 @@ def test_what_is_sent_compressed_is_the_same(host, assets):
 
 
 def test_the_page_is_small(host, assets):
-    """What it takes until everything answers: without films, and with one atlas."""
-    later = {path.name for path in (*ATLASES.values(), FILMS)} - {"atlas-exponential.bin"}
+    """Until the workshop answers: without films and sections' results, and with one atlas."""
+    later = {path.name for path in (*ATLASES.values(), FILMS, OVERCOMMIT, SHARING)}
+    later -= {"atlas-exponential.bin"}
     first = [each for each in assets if each.rsplit("/")[-1] not in later]
     assert len(assets) - len(first) == len(later)
     sizes = {each: len(ask(host, each, Accept_Encoding="gzip").body) for each in ("/", *assets)}
@@ -95,7 +175,9 @@ def test_the_page_is_small(host, assets):
     assert max(sizes.values()) < 1_000_000
 
 
-@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*ATLASES.values(), FILMS, OVERCOMMIT, SHARING], ids=lambda path: path.name
+)
 def test_results_are_sent_as_they_are(host, assets, path):
     (address,) = [each for each in assets if each.endswith(f"/{path.name}")]
     assert ask(host, address).body == path.read_bytes()
@@ -140,6 +222,8 @@ def test_sessions_are_opened_from_hosts_that_were_named(allowed):
         token = re.search(rb'"token":"([^"]+)"', ask(host, "/panel").body)[1].decode()
         for origin, wanted in (
             (f"http://{host}", 101),
+            (f"http://127.0.0.1:{host.rpartition(':')[2]}", 101),
+            ("http://localhost:1", 403),
             ("http://lesson.example", 101 if allowed else 403),
             ("http://elsewhere.example", 403),
         ):

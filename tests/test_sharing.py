@@ -59,13 +59,13 @@ def shared_runs(draw, sharing=("running", "kept", "kept")):
     return requests, server, allocation
 
 
-@settings(max_examples=1000)
+@settings(max_examples=600)
 @given(shared_runs())
 def test_agrees_with_numbered_blocks(run):
     assert_agree(run)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(shared_runs(sharing=("off",)))
 def test_without_sharing_each_sample_is_a_request_of_its_own(run):
     requests, server, allocation = run
@@ -78,7 +78,7 @@ def test_shared_runs_cover_the_model():
     """The strategy itself: each part of sharing is at work in a fair part of its runs."""
     seen = Counter()
 
-    @settings(max_examples=500, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=300, derandomize=True, database=None, phases=[Phase.generate])
     @given(shared_runs())
     def count(run):
         requests, _, allocation = run

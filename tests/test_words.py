@@ -206,6 +206,34 @@ def test_the_verdict_follows_the_sustained_rates(atlases, contiguous, paged, ver
     assert known["verdict"] == words.fill(f"verdict_{verdict}")
 
 
+@pytest.mark.parametrize(
+    ("saved", "said", "names"),
+    [
+        ((0, 4, -3), "none, as twice of any would save less than 5 %", "none"),
+        ((0, 43, 3), "arithmetic (43 %)", "arithmetic"),
+        ((95, 40, 98), "memory (95 %) or bandwidth (98 %), either would do", "memory, bandwidth"),
+        (
+            (98, 94, 98),
+            "memory (98 %), arithmetic (94 %) or bandwidth (98 %), any of the three would do",
+            "memory, arithmetic, bandwidth",
+        ),
+    ],
+)
+def test_limits_are_named_with_what_twice_of_them_saves(saved, said, names):
+    assert words.limit(saved).replace(NARROW, " ") == said
+    assert words.limit_names(saved) == names
+
+
+def test_both_limits_and_the_doubled_rates_are_in_the_lines(atlases, known):
+    plates = atlases["exponential"]
+    reading = read(plates, Settings())
+    for kind in ("contiguous", "paged"):
+        assert known[f"{kind}_limit"] in known["limit_line"]
+        for rate in getattr(reading, kind).doubled_per_s:
+            assert words.fixed(rate, 1) in known["doubled_line"]
+    assert known["rate"] in known["limit_line"]
+
+
 def test_the_clock_stands_at_the_end_of_the_minute(known):
     assert known["clock"] == f"60{NARROW}s"
     assert known["finding_cache"].startswith(f"After {known['clock']}")
@@ -215,10 +243,11 @@ def test_a_sentence_asks_for_nothing_that_python_does_not_know(known):
     """Also for those that only the script fills in: their fields are in its code."""
     code = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
     for name, template in words.TEMPLATES.items():
-        if name.startswith("sharing_step_"):
-            continue  # their fields come with the frames: see test_sharing_figure.py
+        if name.startswith(("sharing_step_", "overcommit_")):
+            continue  # see test_sharing_figure.py and test_overcommit.py
         fields = set(re.findall(r"\{(\w+)\}", template))
-        for field in fields - set(known):
+        # A card has the same words twice: of where it begins and leads.
+        for field in {re.sub("^(start|goal)_", "", each) for each in fields} - set(known):
             assert re.search(rf"\b{field}\b", code), (name, field)
 
 

@@ -107,7 +107,7 @@ def open_film(visits, address="", **options):
 def wait_for_films(page):
     """Wait until the page has its films, or has given them up, and shows a moment of them."""
     page.wait_for_selector("html[data-films]", state="attached")
-    page.wait_for_function("document.getElementById('counts-paged').textContent !== ''")
+    page.wait_for_function("() => document.getElementById('counts-paged').textContent !== ''")
 
 
 def stop_time(page, visits, address=""):
@@ -140,6 +140,11 @@ def counts_text(cache, time_s):
         running=words.count(cache.running(time_s)),
         waiting=words.count(cache.waiting(time_s)),
     )
+
+
+def unanswered(note, **fields):
+    """What is said where a film cannot be had because the server is gone."""
+    return f"{words.fill(note, **fields)} {words.fill('film_retried')}"
 
 
 def shown_counts(page):

@@ -8,11 +8,11 @@ from browser.hands import slider
 from browser.visits import PHONE
 
 
-def violations(page):
-    """What axe-core finds wrong, as one line each."""
+def violations(page, within=None):
+    """What axe-core finds wrong, as one line each; in the whole page or ``within`` a part."""
     return [
         f"{violation['id']}: {violation['help']} {node['target']} {node.get('failureSummary', '')}"
-        for violation in Axe().run(page)["violations"]
+        for violation in Axe().run(page, within)["violations"]
         for node in violation["nodes"]
     ]
 
@@ -89,7 +89,8 @@ def test_tab_reaches_every_control_and_nothing_within_a_chart(page):
     controls = [control["id"] for control in CONTROLS.values()]
     start = flat.index(controls[0])
     lists = [CONTROLS[name]["id"] for name in SELECTS]
-    order = [*(each for each in controls if each not in lists), "reset", "copy-link", *lists]
+    order = [*(each for each in controls if each not in lists), "reset", "copy-link", "copy-frame"]
+    order += ["print-handout", *lists]
     assert flat[start : start + len(order)] == order
     for step in reached:
         assert len(step) == 1, f"within a shadow tree: {step}"
@@ -100,9 +101,9 @@ def test_the_skip_links_lead_past_the_workshop(page):
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash === '#reading'")
+    page.wait_for_function("() => location.hash === '#reading'")
     page.wait_for_function(
-        "Math.abs(document.getElementById('reading').getBoundingClientRect().top) < 40"
+        "() => Math.abs(document.getElementById('reading').getBoundingClientRect().top) < 40"
     )
 
 

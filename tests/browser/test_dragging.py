@@ -84,7 +84,7 @@ def test_reset_goes_back_to_the_plates_settings(page):
     check_page(page, block_size=256, max_length=1024, rate=40, block_overhead=3.7)
     page.get_by_role("button", name="Reset").click()
     check_page(page)
-    page.wait_for_function("location.search === ''")
+    page.wait_for_function("() => location.search === ''")
     assert page.inner_text("#notice") != ""
 
 

@@ -303,7 +303,7 @@ def test_charts_and_words_do_not_wait_for_the_film(film):
     )
     before = film.evaluate("looking.sources().capacity_paged.requests[0]")
     slider(film, "block_size").press("Home")
-    film.wait_for_function("replays.length === 2")
+    film.wait_for_function("() => replays.length === 2")
     for replay in film.evaluate("replays"):
         assert replay["wrong"] == []
         assert replay["requests"] != before
@@ -328,7 +328,7 @@ def test_a_drag_makes_no_film_for_what_it_passes_by(film):
           }
         }"""
     )
-    film.wait_for_function("units.length > 1")
+    film.wait_for_function("() => units.length > 1")
     film.evaluate("async () => { for (let n = 0; n < 5; n++) await new Promise(setTimeout); }")
     assert film.evaluate("units") == [DEFAULTS["max_length"], 256]
 
@@ -406,7 +406,10 @@ def test_a_finger_can_use_them(visits):
     button(page, "Play").scroll_into_view_if_needed()
     page.touchscreen.tap(*middle(button(page, "Play").bounding_box()))
     page.wait_for_function(
-        "document.getElementById('clock').value > 5 &&document.getElementById('clock').value < 590"
+        """() => {
+          const { value } = document.getElementById("clock");
+          return value > 5 && value < 590;
+        }"""
     )
     page.touchscreen.tap(*middle(button(page, "Pause").bounding_box()))
     stopped = time_shown(page)

@@ -16,6 +16,7 @@ from browser.filmed import (
     open_film,
     shown_counts,
     stop_time,
+    unanswered,
     wait_for_counts,
     wait_for_films,
 )
@@ -147,7 +148,7 @@ def test_without_a_server_the_nearest_rate_is_shown_and_said(orphan):
         with orphan.expect_event("requestfailed", lambda request: "/film?" in request.url):
             put(orphan, "rate", rate)
         wait_for_counts(orphan, both(rate=nearest), END_S)
-        assert note(orphan) == words.fill("film_rate", film_rate=words.rate(nearest))
+        assert note(orphan) == unanswered("film_rate", film_rate=words.rate(nearest))
         # All but the drawing says what the slider says.
         wrong = orphan.evaluate("wanted => looking.wrongWords(wanted)", words_at(rate=rate))
         assert set(wrong) <= {"finding_cache"}
@@ -164,7 +165,7 @@ def test_without_a_server_no_film_is_shown_with_the_charge(orphan):
     with orphan.expect_event("requestfailed", lambda request: "/film?" in request.url):
         switch(orphan).check()
     check_still(orphan, block_overhead=3.7)
-    assert note(orphan) == words.fill("film_missing")
+    assert note(orphan) == unanswered("film_missing")
     assert orphan.inner_text("#clock-shown").startswith("60")
     put(orphan, "max_length", 2048)
     check_still(orphan, block_overhead=3.7, max_length=2048)

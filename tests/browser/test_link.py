@@ -253,7 +253,7 @@ def test_the_link_can_be_copied(visits):
     switch(page).check()
     page.get_by_role("button", name="Copy link").click()
     notice = page.locator("#notice")
-    page.wait_for_function("document.getElementById('notice').textContent !== ''")
+    page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
     assert "has been copied" in notice.inner_text()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(visits.plate + "?")
@@ -275,7 +275,7 @@ def test_where_copying_is_forbidden_the_page_says_where_the_link_is(visits):
     )
     put(page, rate=30)
     page.get_by_role("button", name="Copy link").click()
-    page.wait_for_function("document.getElementById('notice').textContent !== ''")
+    page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
     assert "address bar" in page.inner_text("#notice")
     # The address is there at once, not only when the slider's delay is over.
     assert page.url == visits.plate + "?rate=30"
@@ -283,10 +283,10 @@ def test_where_copying_is_forbidden_the_page_says_where_the_link_is(visits):
 
 def test_a_page_of_ones_own_gets_the_line_with_these_settings(visits):
     page = visits.open("?rate=30")
-    assert f'src="{visits.plate}?rate=30"' in page.inner_text("#embed-line")
+    assert f'src="{visits.plate}?rate=30&embed=1"' in page.inner_text("#embed-line")
     slider(page, "rate").press("End")
     check_page(page, rate=40)
-    assert f'src="{visits.plate}?rate=40"' in page.inner_text("#embed-line")
+    assert f'src="{visits.plate}?rate=40&embed=1"' in page.inner_text("#embed-line")
 
 
 def test_every_key_is_in_the_table_of_moves():

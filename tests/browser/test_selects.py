@@ -58,7 +58,7 @@ def test_lengths_that_do_not_arrive_leave_the_others(visits, page):
     assert all("500" in complaint for complaint in visits.complaints)
     visits.complaints.clear()
     # The address does not keep what could not be shown.
-    page.wait_for_function("location.search === '?rate=30'")
+    page.wait_for_function("() => location.search === '?rate=30'")
     # All of it still answers, and asks again when asked again.
     put(page, rate=20)
     check_page(page, rate=20)

@@ -150,6 +150,7 @@ def test_the_table_of_waiting_times_holds_the_atlas(page, position):
     for rate in values("rate"):
         at = words_at(**{**position, "rate": rate})
         cells = [at[f"{kind}_{what}"] for kind in KINDS for what in ("ttft", "ttft_band")]
+        cells += [at[f"{kind}_limit_names"] for kind in KINDS]
         wanted.append("\t".join([at["rate"], *cells]))
     assert rows == wanted
     current = page.locator("#ttft-table tbody tr[aria-current]")

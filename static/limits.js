@@ -1,0 +1,109 @@
+/* Strips below the right chart: which limits bind at each rate, in a lane for each resource. */
+(function (kvsim) {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const KINDS = ["contiguous", "paged"];
+  const LETTERS = ["M", "A", "B"]; // memory, arithmetic, bandwidth
+  const LANE_PX = 11;
+  const LABEL_PX = 16;
+  const STRIP_PX = LABEL_PX + LETTERS.length * LANE_PX + 4;
+  const KEY_PX = 16;
+
+  kvsim.LimitStrips = class {
+    constructor(charts, rates, words) {
+      this.charts = charts;
+      this.rates = rates;
+      this.words = words;
+      this.place = document.getElementById("limit-strips");
+      this.height = KINDS.length * STRIP_PX + KEY_PX;
+      // On paper, which is narrower, the strips are pressed together as the chart is.
+      this.drawing = element("svg", {
+        role: "img",
+        height: this.height,
+        preserveAspectRatio: "none",
+      });
+      this.place.append(this.drawing);
+    }
+
+    update(reading, known) {
+      const { left, width } = this.drawing.getBoundingClientRect();
+      this.drawing.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
+      const axis = this.charts.rateAxis();
+      // Each rate has a cell, as wide as the distance to its neighbour, below its place in the chart.
+      this.x = (rate) => axis.position(rate) - left;
+      const chosen = this.x(reading.settings.rate);
+      this.drawing.replaceChildren(
+        ...KINDS.flatMap((kind, row) => this.strip(kind, row * STRIP_PX, reading[kind].saved)),
+        element("line", {
+          class: "strip-chosen",
+          x1: chosen,
+          x2: chosen,
+          y1: 0,
+          y2: KINDS.length * STRIP_PX,
+        }),
+        text("strip-key", 0, this.height - 4, this.words.fill("strip_letters", {})),
+      );
+      this.drawing.setAttribute("aria-label", this.words.fill("strip_label", known));
+    }
+
+    strip(kind, top, saved) {
+      const [first, last] = [this.rates[0] - 0.5, this.rates[this.rates.length - 1] + 0.5];
+      const bound = saved.map(kvsim.binding);
+      const name = this.words.fill(`strip_${kind}`, {});
+      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 4, name)];
+      LETTERS.forEach((letter, place) => {
+        const y = top + LABEL_PX + place * LANE_PX;
+        parts.push(
+          text("strip-letter", this.x(first) - 5, y + LANE_PX - 2, letter),
+          element("line", {
+            class: "strip-lane",
+            x1: this.x(first),
+            x2: this.x(last),
+            y1: y + LANE_PX,
+            y2: y + LANE_PX,
+          }),
+        );
+        for (const [from, to] of runs(bound.map((places) => places.includes(place)))) {
+          const [start, end] = [this.x(this.rates[from] - 0.5), this.x(this.rates[to] + 0.5)];
+          parts.push(
+            element("rect", {
+              class: `strip-bound of-${kind}`,
+              "data-resource": letter,
+              "data-rates": `${this.rates[from]}-${this.rates[to]}`,
+              x: start,
+              y: y + 2,
+              width: end - start,
+              height: LANE_PX - 3,
+            }),
+          );
+        }
+      });
+      return parts;
+    }
+  };
+
+  /** First and last places of each run of what is true. */
+  function runs(flags) {
+    const found = [];
+    flags.forEach((flag, place) => {
+      if (!flag) return;
+      const latest = found[found.length - 1];
+      if (latest?.[1] === place - 1) latest[1] = place;
+      else found.push([place, place]);
+    });
+    return found;
+  }
+
+  function element(name, attributes) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  function text(name, x, y, content) {
+    const made = element("text", { class: name, x, y });
+    made.textContent = content;
+    return made;
+  }
+})((window.kvsim ??= {}));

@@ -1,0 +1,3 @@
+"""A site made by Sphinx."""
+
+project = "A lesson on memory"

@@ -118,7 +118,7 @@ def _serve(port: int, address: str, origins: list[str], public_url: str, process
     # Panel takes a second to import; the other commands do without it.
     from .container import ResultsError
     from .processes import lifeline
-    from .serve import EVERY_ADDRESS, server
+    from .serve import DESK, EVERY_ADDRESS, server
 
     if processes > 1 and not hasattr(os, "fork"):
         return _fail("This system cannot serve from several processes: leave --num-procs out.")
@@ -146,6 +146,8 @@ def _serve(port: int, address: str, origins: list[str], public_url: str, process
             serving.run_until_shutdown()
         except KeyboardInterrupt:
             serving.stop()
+        finally:
+            DESK.answering.close()
     return 0
 
 

@@ -20,7 +20,7 @@ _RUNS: dict[str, type[kvsim.Buddy] | type[kvsim.FirstFit]] = {
 }
 
 
-def lengths(workload: str, max_length: int) -> kvsim.Lengths:
+def lengths(workload: str, max_length: int) -> kvsim.ExponentialLengths | kvsim.BinnedLengths:
     """Return the length distribution of a workload, cut at the maximum length."""
     return replace(_LENGTHS[workload], max_length=max_length)
 

@@ -23,6 +23,7 @@ STYLES = tuple(
         *("sharing-drawing", "overcommit", "embedding", "readers"),
     )
 )
+ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
 TEACHER = "teacher"  # the address of the teacher's page
 # Pictures of the page: for a link to it in other people's pages, and for paper.
 PICTURES = (STATIC / "card.png", STATIC / "picture.png")
@@ -98,6 +99,7 @@ def linked_page(
             "overcommit": addresses[OVERCOMMIT],
             "sharing": addresses[SHARING],
             "film": FILM_ADDRESS,
+            "answers": ANSWERS_ADDRESS,
         },
         language=language,
         teacher=teacher,

@@ -10,22 +10,24 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from tqdm import tqdm
 
 import kvsim
 from kvsim.curve import BAND, PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
 from kvsim.limits import RESOURCES
+from kvsim.trace_csv import TraceLengths
 
 from . import allocations, settings
 from .allocations import SERVER
@@ -39,37 +41,47 @@ AXES = {name: settings.values(name) for name in settings.NAMES if name != "workl
 MODULES = ("binned", "capacity", "curve", "limits", "reserving")
 
 
+Drawn = kvsim.ExponentialLengths | kvsim.BinnedLengths | TraceLengths
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What one atlas is to hold: a workload, the values of each control, and replications."""
+    """What one atlas is to hold: a workload, the values of each control, and replications.
+
+    ``drawn`` are the lengths of a workload that is none of the settings'. Sustained rates are
+    counted over ``saturated_requests``.
+    """
 
     workload: str
     axes: dict[str, list[Any]]
     replications: int
+    server: kvsim.Server = SERVER
+    drawn: Drawn | None = None
+    saturated_requests: int = SATURATED_REQUESTS
 
     def constants(self) -> dict[str, Any]:
         """Everything that the atlas depends on beside its axes and the code of ``kvsim``."""
-        model, gpu = SERVER.model, SERVER.gpu
-        exponential = kvsim.ExponentialLengths()
+        model, gpu = self.server.model, self.server.gpu
+        mean_prompt_tokens, mean_output_tokens = self._mean_tokens()
         return {
             "workload": self.workload,
-            "server": repr(SERVER),
+            "server": repr(self.server),
             "model": model.name,
             "gpu": gpu.name,
-            "cache_bytes": SERVER.cache_bytes,
-            "capacity_tokens": SERVER.capacity_tokens,
+            "cache_bytes": self.server.cache_bytes,
+            "capacity_tokens": self.server.capacity_tokens,
             "kv_bytes_per_token": model.kv_bytes_per_token,
             "peak_flops": gpu.peak_flops,
             "peak_bandwidth": gpu.peak_bandwidth,
             "compute_share": gpu.compute_share,
             "bandwidth_share": gpu.bandwidth_share,
             "pass_overhead_s": gpu.pass_overhead_s,
-            "mean_prompt_tokens": exponential.mean_prompt_tokens,
-            "mean_output_tokens": exponential.mean_output_tokens,
+            "mean_prompt_tokens": mean_prompt_tokens,
+            "mean_output_tokens": mean_output_tokens,
             "replications": self.replications,
             "band": BAND,
             "duration_s": PLATE_DURATION_S,
-            "saturated_requests": SATURATED_REQUESTS,
+            "saturated_requests": self.saturated_requests,
             "seed": PLATE_SEED,
         }
 
@@ -80,7 +92,22 @@ class Plan:
 
     def lengths(self) -> list[kvsim.Lengths]:
         """The distribution of lengths at each maximum length."""
-        return [allocations.lengths(self.workload, each) for each in self.axes["max_length"]]
+        return self._lengths
+
+    @cached_property
+    def _lengths(self) -> list[kvsim.Lengths]:
+        longest = self.axes["max_length"]
+        if self.drawn is None:
+            return [allocations.lengths(self.workload, each) for each in longest]
+        return [replace(self.drawn, max_length=each) for each in longest]
+
+    def _mean_tokens(self) -> tuple[float, float]:
+        """Mean prompt and output; of the plate's workloads all are told by the exponential."""
+        drawn = kvsim.ExponentialLengths() if self.drawn is None else self.drawn
+        if isinstance(drawn, kvsim.ExponentialLengths):
+            return drawn.mean_prompt_tokens, drawn.mean_output_tokens
+        pmf = drawn.prompt_pmf()
+        return float(np.arange(len(pmf)) @ pmf), float(drawn.output_by_prompt().sum())
 
     def positions(self) -> dict[str, list[Job]]:
         """The allocation and lengths of each position, whatever the rate.
@@ -135,7 +162,7 @@ def jobs(plan: Plan) -> dict[str, list[Job]]:
 def _requests(plan: Plan, lengths: kvsim.Lengths) -> bytes:
     """Return the lengths of all requests of all replications, to compare them."""
     traffic = (
-        kvsim.Traffic(lengths, replication=n).first(SATURATED_REQUESTS)
+        kvsim.Traffic(lengths, replication=n).first(plan.saturated_requests)
         for n in range(plan.replications)
     )
     return b"".join(each.prompt_tokens.tobytes() + each.output_tokens.tobytes() for each in traffic)
@@ -179,7 +206,10 @@ def _computed(
     """Compute rows in processes of their own, and yield them as they are done."""
     rates = tuple(plan.axes["rate"])
     with ProcessPoolExecutor(workers, initializer=_serve_parent) as pool:
-        running = {pool.submit(compute_row, *job, rates, plan.replications): job for job in todo}
+        running = {
+            pool.submit(compute_row, *job, rates, plan.replications, plan.server): job
+            for job in todo
+        }
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
@@ -224,8 +254,11 @@ def _kept(part: Path) -> Row | None:
     return None
 
 
-def assemble(plan: Plan, rows: dict[Job, Row]) -> Atlas:
-    """Put finished rows into the atlas's arrays."""
+def assemble(plan: Plan, rows: Mapping[Job, Row], fingerprint: str | None = None) -> Atlas:
+    """Put finished rows into the atlas's arrays.
+
+    ``fingerprint`` is for an atlas that is not kept in a file; by default it is the plan's.
+    """
     arrays: dict[str, NDArray[Any]] = {}
     snapshots: dict[tuple[bytes, bytes], tuple[int, Cell]] = {}
     positions = plan.positions()
@@ -234,7 +267,7 @@ def assemble(plan: Plan, rows: dict[Job, Row]) -> Atlas:
         kind_rows = [rows[job] for job in kind_jobs]
         cells = [cell for row in kind_rows for cell in row.cells]
         capacities = [
-            row.capacity or kvsim.capacity(SERVER, *position)
+            row.capacity or kvsim.capacity(plan.server, *position)
             for row, position in zip(kind_rows, positions[kind], strict=True)
         ]
         numbers = [
@@ -266,9 +299,20 @@ def assemble(plan: Plan, rows: dict[Job, Row]) -> Atlas:
             ("held", [cell.held_tokens for cell in cells], np.uint32, (-1,)),
             ("snapshot", numbers, np.uint16, (-1,)),
         ):
-            arrays[f"{kind}_{name}"] = np.array(values, dtype).reshape(*shape, *last)
+            arrays[f"{kind}_{name}"] = _array(values, dtype).reshape(*shape, *last)
     arrays |= _snapshot_arrays(plan, [cell for _, cell in snapshots.values()])
-    return Atlas(plan.fingerprint(), plan.axes, plan.constants(), arrays)
+    return Atlas(fingerprint or plan.fingerprint(), plan.axes, plan.constants(), arrays)
+
+
+def _array(values: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """Store values in a type, or whole numbers beyond its range in the next wider one."""
+    array, kind = np.asarray(values), np.dtype(dtype)
+    if kind.kind in "iu" and array.size:
+        array = np.nan_to_num(array)
+        bounds = np.iinfo(kind)
+        if array.min() < bounds.min or array.max() > bounds.max:
+            kind = np.dtype(f"{kind.kind}{2 * kind.itemsize}")
+    return array.astype(kind)
 
 
 def _snapshot_arrays(plan: Plan, cells: list[Cell]) -> dict[str, NDArray[Any]]:
@@ -276,13 +320,14 @@ def _snapshot_arrays(plan: Plan, cells: list[Cell]) -> dict[str, NDArray[Any]]:
     lengths = plan.lengths()
     busiest = kvsim.Traffic(lengths[0]).during(PLATE_DURATION_S, max(plan.axes["rate"]))
     prompts = [kvsim.Traffic(each).first(len(busiest)).prompt_tokens for each in lengths]
+    steps = {
+        "request": (np.uint16, [np.diff(cell.running, prepend=0) for cell in cells]),
+        "decoded": (np.int16, [np.diff(cell.decoded, prepend=0) for cell in cells]),
+    }
     return {
         "snapshot_ends": np.cumsum([len(cell.running) for cell in cells]).astype(np.uint32),
-        "snapshot_request_steps": np.concatenate(
-            [np.diff(cell.running, prepend=0) for cell in cells]
-        ).astype(np.uint16),
-        "snapshot_decoded_steps": np.concatenate(
-            [np.diff(cell.decoded, prepend=0) for cell in cells]
-        ).astype(np.int16),
         "prompt_tokens": np.array(prompts, np.uint32),
+    } | {
+        f"snapshot_{name}_steps": _array(np.concatenate(values), dtype)
+        for name, (dtype, values) in steps.items()
     }

@@ -23,8 +23,8 @@ class Cell:
     ttft_s: tuple[float, float, float]
     waiting: int
     held_tokens: int  # that the running requests hold memory for
-    running: NDArray[np.int64]  # request numbers, ascending
-    decoded: NDArray[np.int64]  # tokens that each holds beyond its prompt
+    running: NDArray[np.integer[Any]]  # request numbers, ascending
+    decoded: NDArray[np.integer[Any]]  # tokens that each holds beyond its prompt
     cached_tokens: int  # of all of them
 
 
@@ -42,14 +42,18 @@ class Row:
 
 
 def compute_cell(
-    allocation: kvsim.Allocation, lengths: kvsim.Lengths, rate_per_s: float, replications: int
+    allocation: kvsim.Allocation,
+    lengths: kvsim.Lengths,
+    rate_per_s: float,
+    replications: int,
+    server: kvsim.Server = SERVER,
 ) -> Cell:
     """Simulate one position."""
     medians_s = []
     for replication in range(replications):
         traffic = kvsim.Traffic(lengths, replication=replication)
         requests = traffic.during(PLATE_DURATION_S, rate_per_s)
-        timeline = kvsim.simulate(requests, SERVER, allocation)
+        timeline = kvsim.simulate(requests, server, allocation)
         medians_s.append(kvsim.median_ttft_s(timeline))
         if replication == 0:
             first = timeline
@@ -75,28 +79,29 @@ def _last_moment(timeline: kvsim.Timeline) -> dict[str, Any]:
 def compute_row(
     allocation: kvsim.Allocation,
     lengths: kvsim.Lengths,
-    rates_per_s: tuple[int, ...],
+    rates_per_s: tuple[float, ...],
     replications: int,
+    server: kvsim.Server = SERVER,
+    saturated_requests: int = SATURATED_REQUESTS,
 ) -> Row:
-    """Simulate one allocation at every rate."""
+    """Simulate one allocation at every rate; the sustained rates from ``saturated_requests``."""
     capacity = None
     if not isinstance(allocation, kvsim.Contiguous | kvsim.Paged):
-        capacity = kvsim.saturated_capacity(SERVER, allocation, lengths, replications=replications)
+        capacity = kvsim.saturated_capacity(server, allocation, lengths, replications=replications)
+
+    def sustained(server: kvsim.Server, replications: int, requests: int) -> float:
+        return kvsim.sustained_rate(
+            server, allocation, lengths, replications=replications, requests=requests
+        )
+
+    few = min(FEW_REPLICATIONS, replications)
     return Row(
-        kvsim.sustained_rate(SERVER, allocation, lengths, replications=replications),
+        sustained(server, replications, saturated_requests),
         capacity,
+        # Twice the cache takes twice as many.
+        tuple(sustained(each, few, 2 * saturated_requests) for each in doubled(server).values()),
+        binding_limits(server, allocation, lengths, rates_per_s, replications=few).ttft_saved,
         tuple(
-            kvsim.sustained_rate(
-                server,
-                allocation,
-                lengths,
-                replications=FEW_REPLICATIONS,
-                requests=2 * SATURATED_REQUESTS,  # twice the cache takes twice as many
-            )
-            for server in doubled(SERVER).values()
+            compute_cell(allocation, lengths, rate, replications, server) for rate in rates_per_s
         ),
-        binding_limits(
-            SERVER, allocation, lengths, rates_per_s, replications=FEW_REPLICATIONS
-        ).ttft_saved,
-        tuple(compute_cell(allocation, lengths, rate, replications) for rate in rates_per_s),
     )

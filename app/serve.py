@@ -10,7 +10,9 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
+from .answer_handlers import Desk, patterns
 from .assets import (
+    ANSWERS_ADDRESS,
     FILM_ADDRESS,
     PICTURES,
     SCRIPTS,
@@ -35,6 +37,8 @@ _CONTENT_TYPES = {
     ".png": "image/png",
 }
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
+# What readers ask about their own servers. Its workers are started when they are first needed.
+DESK = Desk()
 
 
 def prepare(public_url: str = "") -> dict[str, Asset]:
@@ -88,6 +92,7 @@ def server(
         extra_patterns=[
             (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
+            *patterns(DESK, ANSWERS_ADDRESS),
         ],
         default_handler_class=NothingHandler,
     )

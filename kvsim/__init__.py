@@ -32,6 +32,7 @@ from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.preempting import Preemptions, preemptions
 from kvsim.presets import MODELS, Preset
+from kvsim.replay import Replay
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.served import ServedModel, cache_bytes_left, server_for, simplifications
 from kvsim.server import PLATE_CACHE_BYTES, Server
@@ -89,6 +90,7 @@ __all__ = [
     "Placement",
     "Preemptions",
     "Preset",
+    "Replay",
     "Requests",
     "ServedModel",
     "Server",

@@ -62,7 +62,7 @@ def _log(name: str, bytes_per_token: float | None, as_json: bool) -> int:
         return _fail(name, error)
     found, problem = _capacity(log, bytes_per_token)
     if as_json:
-        _print_json(_log_facts(log) | {"capacity": found, "capacity_problem": problem})
+        _print_json(log_facts(log, bytes_per_token))
         return 0
     print(f"engine: {' '.join(filter(None, (log.engine, log.generation))) or 'unknown'}")
     for key, called in NAMES.items():
@@ -91,7 +91,9 @@ def _capacity(
     return asdict(found) | {"sentence": found.sentence}, None
 
 
-def _log_facts(log: ServerLog) -> dict[str, Any]:
+def log_facts(log: ServerLog, bytes_per_token: float | None = None) -> dict[str, Any]:
+    """Return all that was read in a log, ready for JSON."""
+    found, problem = _capacity(log, bytes_per_token)
     return {
         "engine": log.engine,
         "generation": log.generation,
@@ -103,7 +105,9 @@ def _log_facts(log: ServerLog) -> dict[str, Any]:
             {"name": remark.name, "values": dict(remark.values), "sentence": remark.sentence}
             for remark in remarks(log)
         ],
-        "unread": [asdict(unread) for unread in log.unread],
+        "unread": [asdict(unread) | {"sentence": unread.sentence} for unread in log.unread],
+        "capacity": found,
+        "capacity_problem": problem,
     }
 
 
@@ -121,7 +125,7 @@ def _trace(name: str, leave_out: bool, as_json: bool) -> int:
     except OSError as error:
         return _fail(name, error)
     if as_json:
-        _print_json(_trace_facts(trace))
+        _print_json(trace_facts(trace))
         return 0
     print(f"requests: {len(trace):,}, as {trace.kind} names the columns")
     rate = f"{trace.rate_per_s:,.4g} a second" if trace.duration_s else "all at once"
@@ -138,7 +142,8 @@ def _trace(name: str, leave_out: bool, as_json: bool) -> int:
     return 0
 
 
-def _trace_facts(trace: Trace) -> dict[str, Any]:
+def trace_facts(trace: Trace) -> dict[str, Any]:
+    """Return what a trace holds in short, ready for JSON."""
     return {
         "kind": trace.kind,
         "requests": len(trace),

@@ -14,10 +14,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from kvsim.limits import RESOURCES, BindingLimits
+from kvsim.replay import Replay
 from kvsim.setting import Setting
 from kvsim.source import python_lines
 from kvsim.summary import ServiceLimits, Summary
 from kvsim.timeline import Timeline
+from kvsim.trace_csv import Trace, TraceLengths
 from kvsim.workload import FloatArray
 
 REQUEST_COLUMNS = (
@@ -32,7 +34,7 @@ _NO_BINDING: dict[str, Any] = {
 
 
 def record(
-    setting: Setting, summary: Summary, limits: BindingLimits | None = None
+    setting: Setting | Replay, summary: Summary, limits: BindingLimits | None = None
 ) -> dict[str, Any]:
     """Return all there is to keep of a setting's result, ready for JSON.
 
@@ -58,7 +60,9 @@ def to_json(kept: dict[str, Any] | Sequence[dict[str, Any]]) -> str:
     return json.dumps(kept, indent=2, allow_nan=False) + "\n"
 
 
-def to_csv(results: Iterable[tuple[Setting, Summary, BindingLimits | None]]) -> str:
+def to_csv(
+    results: Iterable[tuple[Setting | Replay, Summary, BindingLimits | None]],
+) -> str:
     """Return a table of results with one row for each setting; what names it comes first."""
     rows = []
     for setting, summary, limits in results:
@@ -142,6 +146,11 @@ def _known(value: float) -> float | None:
 
 def _plain(value: Any) -> Any:
     """Return a setting as plain values, each object with its class as its ``kind``."""
+    if isinstance(value, Trace):
+        return {"kind": "Trace", "requests": len(value), "sha256": value.digest}
+    if isinstance(value, TraceLengths):
+        requests = len(value.prompt_tokens)
+        return {"kind": "TraceLengths", "max_length": value.max_length, "requests": requests}
     if not is_dataclass(value):
         return value
     return {"kind": type(value).__name__} | {

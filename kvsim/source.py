@@ -3,25 +3,29 @@
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from kvsim.replay import Replay
 from kvsim.setting import Setting
+from kvsim.trace_csv import Trace, TraceLengths
 
 _ALWAYS = ("rate_per_s", "replications", "seed", "duration_s")
 
 
-def python_lines(setting: Setting) -> str:
+def python_lines(setting: Setting | Replay) -> str:
     """Return Python that simulates a setting again: into ``summary``, and ``limits`` at its rate.
 
-    What differs from the defaults is written out, and so are the traffic and its seed. Raises
-    ``ValueError`` for a setting that holds something that is not kvsim's own.
+    What differs from the defaults is written out, and so are the traffic and its seed. A trace is
+    read from the file ``trace.csv``. Raises ``ValueError`` for a setting that holds something that
+    is not kvsim's own.
     """
-    used = {"Setting"}
+    kind = type(setting).__name__
+    used = {kind}
     arguments = [
         f"    {name}={text},\n" for name, text in _arguments(setting, None, used, _ALWAYS).items()
     ]
     standard = "from dataclasses import replace\n\n" if "replace" in used else ""
     return (
         f"{standard}from kvsim import {', '.join(sorted(used - {'replace'}))}\n\n"
-        f"setting = Setting(\n{''.join(arguments)})\n"
+        f"setting = {kind}(\n{''.join(arguments)})\n"
         "summary = setting.summary()\n"
         "limits = setting.binding_limits()\n"
         "print(summary.figures(), limits.names)\n"
@@ -32,6 +36,11 @@ def _expression(value: Any, used: set[str]) -> str:
     """Return the expression that makes a value; add the names that it needs to ``used``."""
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
+    if isinstance(value, Trace | TraceLengths):
+        used.add("read_trace")
+        options = ", leave_out_bad_rows=True" if getattr(value, "bad_rows", ()) else ""
+        trace = f'read_trace(open("trace.csv", "rb").read(){options})'
+        return trace if isinstance(value, Trace) else f"{trace}.lengths({value.max_length})"
     # It imports this module.
     import kvsim
 

@@ -5,7 +5,7 @@ Read :func:`read_trace` first; :mod:`kvsim.trace_rows` says what a row may be.
 
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -25,8 +25,8 @@ class TraceLengths:
     at ``max_length - prompt``. Raises ``ValueError`` for a ``max_length`` below 2.
     """
 
-    prompt_tokens: IntArray
-    output_tokens: IntArray
+    prompt_tokens: IntArray = field(repr=False)
+    output_tokens: IntArray = field(repr=False)
     max_length: int
 
     def __post_init__(self) -> None:

@@ -50,7 +50,9 @@ def test_a_log_as_json(file, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["figures"]["cache_gib"] == {"value": 3.81, "line": 1, "worker": ""}
     assert found["capacity"]["tokens_low"] <= 31232 <= found["capacity"]["tokens_high"]
-    assert found["unread"] == [{"line": 2, "text": "GPU KV cache size: x"}]
+    (unread,) = found["unread"]
+    assert (unread["line"], unread["text"]) == (2, "GPU KV cache size: x")
+    assert "could not be read" in unread["sentence"]
     assert all(remark["sentence"].endswith(".") for remark in found["remarks"])
 
 

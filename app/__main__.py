@@ -168,11 +168,11 @@ def _export(path: Path, asked: str, force: bool) -> int:
 
 
 def _atlas(folder: Path, workers: int | None) -> int:
-    from . import overcommit_results, paper_store
+    from . import overcommit_results, paper_store, sharing_results
     from .alone import BusyError, alone_in
     from .atlas_build import PLANS, build
     from .films import build as build_films
-    from .results import ATLASES, FILMS, OVERCOMMIT, PAPER
+    from .results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 
     if not os.path.isdir(folder):  # unlike Path's, for any text
         return _fail(f"There is no folder {folder} to write the results into: make it first.")
@@ -181,6 +181,7 @@ def _atlas(folder: Path, workers: int | None) -> int:
             # The quick ones first.
             paper_store.build(folder / PAPER.name, workers)
             overcommit_results.build(folder / OVERCOMMIT.name)
+            sharing_results.build(folder / SHARING.name, workers)
             for workload, plan in PLANS.items():
                 build(plan, folder / ATLASES[workload].name, workers)
             build_films(folder / FILMS.name)
@@ -195,7 +196,7 @@ def _atlas(folder: Path, workers: int | None) -> int:
         return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:
         return _fail("Stopped; what is done is kept, and the same command goes on from there.")
-    for path in (*ATLASES.values(), FILMS, PAPER, OVERCOMMIT):
+    for path in (*ATLASES.values(), FILMS, PAPER, OVERCOMMIT, SHARING):
         print(f"{folder / path.name}: {(folder / path.name).stat().st_size:,} bytes")
     return 0
 

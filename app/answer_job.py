@@ -22,7 +22,8 @@ COARSE, ASKED, OTHERS = range(len(STAGES))
 MOST_TICKETS = 1000  # of one answer, so that none grows without bound
 COARSE_RATES = 8
 STEPS = 10  # versions of the atlas while the other positions are computed
-Result = tuple[kvsim.Setting | kvsim.Replay, kvsim.Summary, kvsim.BindingLimits]
+Found = tuple[kvsim.Summary, kvsim.BindingLimits | None]
+Result = tuple[kvsim.Setting | kvsim.Replay, kvsim.Summary, kvsim.BindingLimits | None]
 
 
 @dataclass(eq=False)
@@ -144,8 +145,12 @@ class AnswerJob:
             yield Task(
                 COARSE, coarse_row, (*arguments, plan.saturated_requests), self._settler(place)
             )
-        for kind, setting in self._settings().items():
-            yield Task(ASKED, results_of, (setting,), self._results_settler(kind, setting))
+        results = [
+            Task(ASKED, results_of, (setting,), self._results_settler(kind, setting))
+            for kind, setting in self._settings().items()
+        ]
+        if asked.trace is None:
+            yield from results
         for place in dict.fromkeys(_merged(outward)):
             yield Task(
                 ASKED if place in here else OTHERS,
@@ -154,6 +159,8 @@ class AnswerJob:
                 self._settler(place),
                 self._name(place),
             )
+        if asked.trace is not None:  # which may take longer than the curves
+            yield from results
 
     def _outward(self) -> list[list[Place]]:
         """Return the places of each kind, those nearest to the position first; paged come first."""
@@ -214,8 +221,8 @@ class AnswerJob:
 
     def _results_settler(
         self, kind: str, setting: kvsim.Setting | kvsim.Replay
-    ) -> Callable[[tuple[kvsim.Summary, kvsim.BindingLimits]], None]:
-        def settle(found: tuple[kvsim.Summary, kvsim.BindingLimits]) -> None:
+    ) -> Callable[[Found], None]:
+        def settle(found: Found) -> None:
             self.results[kind] = (setting, *found)
 
         return settle

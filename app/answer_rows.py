@@ -15,7 +15,8 @@ from kvsim.limits import RESOURCES
 
 from .atlas_rows import Cell, Row, compute_cell, compute_row
 
-_NICENESS = 10  # whoever serves the page goes first
+# Requests of a trace beyond which it is replayed once only, and no other answer waits for more.
+LONG_TRACE = 50_000
 _NOBODY = np.zeros(0, np.int32)
 UNKNOWN_CELL = Cell((float("nan"),) * 3, 0, 0, _NOBODY, _NOBODY, 0)
 
@@ -85,9 +86,11 @@ def _small(cell: Cell) -> Cell:
 
 def results_of(
     setting: kvsim.Setting | kvsim.Replay,
-) -> tuple[kvsim.Summary, kvsim.BindingLimits]:
-    """Simulate a setting for its figures, and for which limit binds."""
+) -> tuple[kvsim.Summary, kvsim.BindingLimits | None]:
+    """Simulate a setting for its figures, and for which limit binds unless the trace is long."""
     with _quiet():
+        if isinstance(setting, kvsim.Replay) and len(setting.trace) > LONG_TRACE:
+            return setting.summary(), None
         return setting.summary(), setting.binding_limits()
 
 
@@ -103,14 +106,14 @@ def ready() -> None:
     """Do nothing, when everything that a worker needs is loaded."""
 
 
-def begin(lifeline: Connection) -> None:
-    """Begin a worker process: let others go first, and end with the process at the other end.
+def begin(lifeline: Connection, niceness: int) -> None:
+    """Begin a worker process that lets others go first and ends with that at the other end.
 
     Nothing comes through ``lifeline``. It ends when that process closes it, or however that ends;
     a pool alone would leave its workers behind if the server is killed.
     """
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(niceness)
 
     def heed() -> None:
         try:

@@ -1,57 +1,35 @@
 """Answers for readers' own servers: computed by worker processes, coarse first, in turns.
 
-A pool of processes is started when it is first needed. One thread hands out pieces of work, no
-more than there are workers, so that whatever is asked next has not long to wait: pieces of an
-earlier stage go first, and within a stage the answer that has had the fewest.
+One thread hands out pieces of work, no more than there are workers, so that whatever is asked next
+has not long to wait: sketches have a worker of their own, pieces of an earlier stage go first, and
+within a stage the answer that has had the fewest.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from contextlib import suppress
 from queue import SimpleQueue
 from secrets import token_hex
 from typing import Any
 
 from .answer_job import AnswerJob, Task, row_bytes
-from .answer_rows import begin, ready
 from .asked import Asked
 from .atlas_rows import Row
 from .kept import Kept
+from .lanes import Lane, MakePool, lanes
 
 MOST_ACTIVE = 8
 FORGOTTEN_AFTER_S = 180.0
 _ANSWER_BYTES = 64 * 2**20
 _ROW_BYTES = 128 * 2**20
 _TRIES = 2  # of a piece of work whose worker process ends
-_Pool = Callable[[int], Executor]
 
 
 class TooManyError(Exception):
     """So many answers are being computed that no further one is begun."""
-
-
-class Workers:
-    """Pools of worker processes that end with this process, however it ends."""
-
-    def __init__(self) -> None:
-        self._lifelines: list[Connection] = []
-
-    def __call__(self, workers: int) -> Executor:
-        """Return a new pool."""
-        context = get_context("spawn")
-        theirs, ours = context.Pipe(duplex=False)
-        self._lifelines.append(ours)
-        return ProcessPoolExecutor(workers, context, begin, (theirs,))
-
-    def end(self) -> None:
-        """End all workers at once."""
-        while self._lifelines:
-            self._lifelines.pop().close()
 
 
 class Answering:
@@ -63,22 +41,18 @@ class Answering:
 
     def __init__(
         self,
-        pool: _Pool | None = None,
+        pool: MakePool | None = None,
         workers: int | None = None,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._processes = Workers()
-        self._make_pool = pool or self._processes
-        self._workers = workers or max(1, (os.cpu_count() or 2) - 1)
+        self._lanes = lanes(workers, pool)
         self._now_s = now_s
-        self._pool: Executor | None = None
         self._lock = threading.Lock()
         self._active: dict[str, AnswerJob] = {}
         self._ended: Kept[AnswerJob] = Kept(_ANSWER_BYTES)
         self._rows: Kept[Row] = Kept(_ROW_BYTES)
         self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._in_flight = 0
 
     def ask(self, asked: Asked) -> tuple[AnswerJob, str]:
         """Return the answer to what is asked, begun unless it is there, and a ticket for it.
@@ -125,7 +99,8 @@ class Answering:
 
     def warm(self) -> None:
         """Start the workers, so that the first answer need not wait for them."""
-        self._tell(self._start)
+        for lane in self._lanes:
+            self._tell(lane.start)
 
     def close(self) -> None:
         """End all workers and whatever they are at."""
@@ -136,9 +111,8 @@ class Answering:
         if thread is not None:
             self._events.put(None)
             thread.join()
-        self._processes.end()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        for lane in self._lanes:
+            lane.end()
 
     def _tell(self, event: Callable[[], None] | Callable[[], Any]) -> None:
         """Have the thread do something, and then hand out work."""
@@ -151,16 +125,20 @@ class Answering:
     def _attend(self) -> None:
         """Be the one thread that talks to the pool: its callbacks must not wait for a lock."""
         while (event := self._events.get()) is not None:
-            event()
+            with suppress(OSError):  # no process can be started: the next answer says so
+                event()
             with self._lock:
                 self._forget_the_stale()
-            while self._in_flight < self._workers and self._hand_out():
-                pass
+            for lane in self._lanes:
+                while lane.in_flight < lane.workers and self._hand_out(lane):
+                    pass
 
-    def _hand_out(self) -> bool:
-        """Start the next piece of work; tell whether there was one."""
+    def _hand_out(self, lane: Lane) -> bool:
+        """Start the next piece of work in a lane; tell whether there was one."""
         with self._lock:
-            waiting = [job for job in self._active.values() if job.pending]
+            waiting = [
+                job for job in self._active.values() if job.pending and lane.takes(job.pending[0])
+            ]
             job = min(waiting, key=lambda each: (each.pending[0].stage, each.started), default=None)
             if job is None:
                 return False
@@ -172,35 +150,27 @@ class Answering:
         if row is not None:
             self._settle(job, task, row)
             return True
-        self._in_flight += 1
-        pool = self._the_pool()
         try:
-            future = pool.submit(task.function, *task.arguments)
-        except (BrokenProcessPool, RuntimeError):  # a worker of an idle pool has ended
-            self._pool = None
-            pool = self._the_pool()
-            future = pool.submit(task.function, *task.arguments)
+            pool, future = lane.submit(task)
+        except Exception as error:  # no process can be started
+            with self._lock:
+                job.in_flight -= 1
+                self._end(job, "failed", _reason(error))
+            return True
+        lane.in_flight += 1
         future.add_done_callback(
-            lambda ended: self._events.put(lambda: self._returned(job, task, pool, ended))
+            lambda ended: self._events.put(lambda: self._returned(lane, job, task, pool, ended))
         )
         return True
 
-    def _start(self) -> None:
-        if self._pool is None:
-            self._the_pool().submit(ready)
-
-    def _the_pool(self) -> Executor:
-        if self._pool is None:
-            self._pool = self._make_pool(self._workers)
-        return self._pool
-
-    def _returned(self, job: AnswerJob, task: Task, pool: Executor, future: "Future[Any]") -> None:
-        self._in_flight -= 1
+    def _returned(
+        self, lane: Lane, job: AnswerJob, task: Task, pool: Executor, future: "Future[Any]"
+    ) -> None:
+        lane.in_flight -= 1
         try:
             found = future.result()
         except (BrokenProcessPool, CancelledError):
-            if self._pool is pool:
-                self._pool = None
+            lane.drop(pool)
             self._try_again(job, task)
         except Exception as error:  # whatever a simulation may raise is the reason
             with self._lock:

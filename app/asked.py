@@ -23,6 +23,7 @@ from kvsim.cache_layout import GIB, KV_DTYPES
 from kvsim.shape import WEIGHT_BITS
 
 from . import allocations, settings
+from .answer_rows import LONG_TRACE
 from .asked_axes import LONGEST, LONGEST_BLOCK, MOST_RATE, axes_for
 from .asked_fields import Fields
 from .atlas_build import Drawn, Plan
@@ -109,6 +110,11 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
             "The curves draw the lengths of this trace, with arrivals at random times; the results "
             "to keep replay the arrivals that it has."
         )
+        if len(trace) > LONG_TRACE:
+            notes.append(
+                f"The trace has more than {LONG_TRACE:,} requests, so it is replayed once, and not "
+                "again with twice of each resource: which limit binds is not said."
+            )
         cut = int((trace.prompt_tokens + trace.output_tokens > longest).sum())
         if cut:
             notes.append(

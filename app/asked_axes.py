@@ -165,7 +165,7 @@ def _replications(rates: Sequence[float], saturated: int) -> tuple[int, tuple[st
 
     def work(replications: int) -> float:
         few = min(replications, FEW_REPLICATIONS)
-        return replications * (arriving + saturated) + few * (4 * arriving + 3 * saturated)
+        return replications * (arriving + saturated) + few * (4 * arriving + 6 * saturated)
 
     for replications in range(REPLICATIONS, 0, -1):
         if work(replications) <= (_MOST_REQUESTS if replications == 1 else _MANY_REQUESTS):

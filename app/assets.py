@@ -11,21 +11,23 @@ from .languages import PLATES_OWN, Language
 from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
-from .results import ATLASES, FILMS, OVERCOMMIT, Results
+from .results import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
+from .sections import Sections
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.
 STYLES = tuple(
     STATIC / f"{name}.css"
     for name in (
-        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "overcommit"),
-        *("embedding", "readers", "your-server", "own-results"),
+        *("page", "controls", "findings", "cache", "essay", "bars", "cards", "sharing"),
+        *("sharing-drawing", "overcommit", "embedding", "readers"),
+        *("your-server", "own-results"),
     )
 )
+ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
 TEACHER = "teacher"  # the address of the teacher's page
 # Pictures of the page: for a link to it in other people's pages, and for paper.
 PICTURES = (STATIC / "card.png", STATIC / "picture.png")
-ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
 FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
 HEAD_SCRIPT = STATIC / "view.js"  # runs before anything is painted, so it stands in the page
 LIBRARY = bokehjs_path() / "js" / "bokeh.min.js"
@@ -76,6 +78,10 @@ SCRIPTS = (
             "taking",
             "handout",
             "citing",
+            "sharing-story",
+            "sharing-drawing",
+            "sharing-steps",
+            "sharing",
             "plate",
         )
     ),
@@ -102,6 +108,7 @@ def linked_page(
             "atlases": {workload: addresses[path] for workload, path in ATLASES.items()},
             "films": addresses[FILMS],
             "overcommit": addresses[OVERCOMMIT],
+            "sharing": addresses[SHARING],
             "film": FILM_ADDRESS,
             "answers": ANSWERS_ADDRESS,
         },
@@ -132,7 +139,11 @@ def _style_links(addresses: dict[Path, str]) -> str:
 
 
 def inlined_page(
-    results: Results, start: Settings, view: str = "", language: Language = PLATES_OWN
+    results: Results,
+    start: Settings,
+    view: str = "",
+    language: Language = PLATES_OWN,
+    sections: Sections | None = None,
 ) -> str:
     """Render the page with everything inside, the teacher's too, so that it asks for nothing.
 
@@ -157,8 +168,10 @@ def inlined_page(
             "atlases": {each: _data_address(ATLASES[each]) for each in sorted(workloads)},
             "films": _data_address(FILMS),
             "overcommit": _data_address(OVERCOMMIT),
+            "sharing": _data_address(SHARING),
         },
         start=start,
+        sections=sections,
         language=language,
         view=view,
         head_script=head_script(),

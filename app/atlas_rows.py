@@ -98,10 +98,8 @@ def compute_row(
     return Row(
         sustained(server, replications, saturated_requests),
         capacity,
-        tuple(
-            sustained(each, few, 2 * saturated_requests)  # twice the cache takes twice as many
-            for each in doubled(server).values()
-        ),
+        # Twice the cache takes twice as many.
+        tuple(sustained(each, few, 2 * saturated_requests) for each in doubled(server).values()),
         binding_limits(server, allocation, lengths, rates_per_s, replications=few).ttft_saved,
         tuple(
             compute_cell(allocation, lengths, rate, replications, server) for rate in rates_per_s

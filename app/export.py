@@ -17,6 +17,6 @@ def export(path: Path, asked: str) -> int:
     """
     results = load_results()
     found = link.read(asked, parts(results))
-    page = inlined_page(results, found.settings, found.view_query).encode()
+    page = inlined_page(results, found.settings, found.view_query, sections=found.sections).encode()
     write_whole(path, page)
     return len(page)

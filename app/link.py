@@ -1,11 +1,12 @@
 """The link, read in Python: settings and view from its query; static/link.js reads the same."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from .settings import Choice, Settings, choices
+from .sections import Sections, every_choice, opened
+from .settings import NAMES, Choice, Settings, choices
 
 VIEW_KEYS = ("embed", "show", "hide", "theme")
 _MOST_CHARACTERS = 40  # of what somebody gave that are worth repeating
@@ -13,9 +14,12 @@ _MOST_CHARACTERS = 40  # of what somebody gave that are worth repeating
 
 @dataclass(frozen=True)
 class Link:
-    """What a link asks for: settings, and the view of the page, each of its keys as it stands."""
+    """What a link asks for: settings of the workshop and of the sections, and the view of the page,
+    each of its keys as it stands.
+    """
 
     settings: Settings
+    sections: Sections
     view: dict[str, str]
 
     @property
@@ -31,7 +35,9 @@ def read(text: str, parts: Collection[str]) -> Link:
     """
     given = _pairs(text)
     view = {key: given.pop(key) for key in VIEW_KEYS if key in given}
-    return Link(settings(given, VIEW_KEYS), _checked(view, parts))
+    values = _values(given, every_choice(), VIEW_KEYS)
+    own = {name: values[name] for name in NAMES if name in values}
+    return Link(Settings(**own), opened(values), _checked(view, parts))
 
 
 def read_view(text: str, parts: Collection[str]) -> str:
@@ -43,7 +49,7 @@ def read_view(text: str, parts: Collection[str]) -> str:
     for key in given:
         if key not in VIEW_KEYS:
             raise ValueError(f"{_short(key)} is no view: there are {', '.join(VIEW_KEYS)}.")
-    return Link(Settings(), _checked(given, parts)).view_query
+    return Link(Settings(), opened({}), _checked(given, parts)).view_query
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -62,23 +68,29 @@ def _pairs(text: str) -> dict[str, str]:
     return given
 
 
-def settings(given: Mapping[str, str], further: Collection[str] = ()) -> Settings:
-    """Return the settings that the keys of a link name; those left out stand at their defaults.
+def settings(given: Mapping[str, str]) -> Settings:
+    """Return the workshop's settings that keys name; those left out stand at their defaults.
+
+    Raises ``ValueError`` with a sentence.
+    """
+    return Settings(**_values(given, choices()))
+
+
+def _values(
+    given: Mapping[str, str], table: Iterable[tuple[str, Choice]], further: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the values that keys name, by the names of their controls.
 
     ``further`` keys are said to be there too. Raises ``ValueError`` with a sentence.
     """
-    known = [choice.key for _, choice in choices()]
+    known = {choice.key: (name, choice) for name, choice in table}
     for key in given:
         if key not in known:
             allowed = ", ".join([*known, *further])
             raise ValueError(f"{_short(key)} is no setting: there are {allowed}.")
-    return Settings(
-        **{
-            name: _value(choice, given[choice.key])
-            for name, choice in choices()
-            if choice.key in given
-        }
-    )
+    return {
+        name: _value(choice, given[key]) for key, (name, choice) in known.items() if key in given
+    }
 
 
 def _value(choice: Choice, text: str) -> Any:
@@ -89,7 +101,7 @@ def _value(choice: Choice, text: str) -> Any:
 
 
 def _checked(view: dict[str, str], parts: Collection[str]) -> dict[str, str]:
-    keys = [choice.key for _, choice in choices()]
+    keys = [choice.key for _, choice in every_choice()]
     for key, value in view.items():
         if key == "embed" and value != "1":
             raise _refusal(key, value, "1")

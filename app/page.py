@@ -14,14 +14,14 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import overcommit, paper_figure, swap_figure, words, your_server
+from . import overcommit, paper_figure, sharing_page, swap_figure, words, your_server
 from .charts import capacity_chart, ttft_chart
 from .languages import PLATES_OWN, Language, speaking, spoken
 from .lessons import LESSONS, described_cards, described_presets
 from .paths import TEMPLATES
 from .reading import Reading, read
 from .results import Results
-from .sections import SECTIONS, Overcommit
+from .sections import Sections, opened
 from .settings import NAMES, Settings, choices
 
 # The picture of a link to the page, and its size in pixels; tests/picture.py makes it.
@@ -63,6 +63,7 @@ def render(
     files: Mapping[str, Any],
     head_script: str,
     start: Settings | None = None,
+    sections: Sections | None = None,
     language: Language = PLATES_OWN,
     teacher: str = "",
     view: str = "",
@@ -72,7 +73,8 @@ def render(
     """Render the page; ``styles`` and ``scripts`` are the tags that bring them.
 
     ``files`` are the addresses of the atlases and of the films, ``head_script`` is run before
-    anything is painted. The page opens at the settings ``start``, or at the plate's own, in a
+    anything is painted. The page opens at the settings ``start``, or at the plate's own, with those
+    of its ``sections``, in a
     ``view`` of its own (see static/view.js), under a content security ``policy`` beside those that
     it is sent with, and knows the ``public_url`` that it has, if any. ``teacher`` is the address of
     the teacher's page; without one the page holds what that would say.
@@ -80,7 +82,7 @@ def render(
     start = start or Settings()
     atlas = results.atlases[Settings().workload]
     with speaking(language):
-        known = told(results, start, list(files["atlases"]))
+        known = told(results, start, list(files["atlases"]), sections or opened({}))
         live = known["at"](**{name: getattr(start, name) for name in NAMES})
         described = controls(start)
         data = {
@@ -124,7 +126,7 @@ def render_teacher(
 ) -> str:
     """Render the teacher's page, which needs no script; ``home`` is the address of the plate."""
     with speaking(language):
-        known = told(results, Settings(), list(results.atlases))
+        known = told(results, Settings(), list(results.atlases), opened({}))
         return (
             environment(language)
             .get_template("teacher.html")
@@ -132,7 +134,9 @@ def render_teacher(
         )
 
 
-def told(results: Results, start: Settings, workloads: Sequence[str]) -> dict[str, Any]:
+def told(
+    results: Results, start: Settings, workloads: Sequence[str], sections: Sections
+) -> dict[str, Any]:
     """Collect what any template may tell, in the language that is spoken.
 
     ``workloads`` are those that the page offers; presets of others are left out.
@@ -156,10 +160,13 @@ def told(results: Results, start: Settings, workloads: Sequence[str]) -> dict[st
         "presets": described_presets(look, constants, workloads),
         "paper": paper_figure.described(results.paper),
         "own": your_server.described(),
-        "sections": {name: controls(section()) for name, section in SECTIONS.items()},
+        "sections": {name: controls(section) for name, section in sections.items()},
+        "sharing": sharing_page.described(
+            results.sharing, results.paper, start, sections["sharing"]
+        ),
         "overcommitted": {
-            "words": overcommit.section_words(results.overcommitted, Overcommit()),
-            "shares": overcommit.shares(results.overcommitted, Overcommit()),
+            "words": overcommit.section_words(results.overcommitted, sections["overcommit"]),
+            "shares": overcommit.shares(results.overcommitted, sections["overcommit"]),
             "calm": overcommit.calm_rate(results.overcommitted),
             "watermarks": [
                 words.shown("watermark", each) for each in results.overcommitted.axis("watermark")

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kvsim import paper, published
+from kvsim import paper, paper_sharing, published
 from kvsim.binned import SHAREGPT
 
 from .container import ResultsError, write_whole
 from .fingerprint import fingerprint
 
 SEEDS = 5  # as many as `kvsim paper` takes, so that it prints what the page shows
-ROOTS = ("paper",)
+ROOTS = ("paper_sharing",)
 
 
 class PaperError(ResultsError):
@@ -25,7 +25,7 @@ class PaperError(ResultsError):
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """What :func:`kvsim.paper.reproduce` returned, and the settings that it used."""
+    """What :func:`kvsim.paper_sharing.reproduce_all` returned, and the settings that it used."""
 
     fingerprint: str
     settings: dict[str, Any]
@@ -60,7 +60,7 @@ def current_fingerprint() -> str:
 
 def build(path: Path, workers: int | None = None) -> Paper:
     """Simulate everything, write it to ``path`` whole or not at all, and return it."""
-    kept = Paper(current_fingerprint(), settings(), paper.reproduce(SEEDS, workers))
+    kept = Paper(current_fingerprint(), settings(), paper_sharing.reproduce_all(SEEDS, workers))
     write_whole(path, to_bytes(kept))
     return kept
 

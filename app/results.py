@@ -1,4 +1,4 @@
-"""The files of results: an atlas for each workload, films, the paper's figures, pre-emptions."""
+"""The files of results: an atlas for each workload, films, the paper's figures, and sections'."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,17 +6,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from . import overcommit_results, paper_store
+from . import overcommit_results, paper_store, sharing_results
 from .atlas import Atlas, AtlasError, load
 from .atlas_build import PLANS
 from .container import ContainerError, unpack
 from .overcommit import Overcommitted
 from .paper_store import Paper
 from .paths import STATIC
+from .sharing_results import SharingResults
 
 FILMS = STATIC / "films.bin"
 PAPER = STATIC / "paper.json"
 OVERCOMMIT = STATIC / "overcommit.bin"
+SHARING = STATIC / "sharing.bin"
 ATLASES = {workload: STATIC / f"atlas-{workload}.bin" for workload in PLANS}
 _STALE = (
     "{0} was built from other model code than is here, so its numbers may be wrong: build it "
@@ -26,11 +28,12 @@ _STALE = (
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What the page is rendered from: atlases by workload, the paper's figures, pre-emptions."""
+    """What the page is rendered from: atlases by workload, the paper's figures, and sections'."""
 
     atlases: dict[str, Atlas]
     paper: Paper
     overcommitted: Overcommitted
+    sharing: SharingResults
 
 
 def load_results() -> Results:
@@ -46,7 +49,9 @@ def load_results() -> Results:
     overcommitted = Overcommitted(*_contents(OVERCOMMIT, overcommit_results.current_fingerprint()))
     paper = paper_store.load(PAPER)
     paper_store.check_current(paper)
-    return Results(atlases, paper, overcommitted)
+    sharing = sharing_results.load(SHARING)
+    sharing_results.check_current(sharing)
+    return Results(atlases, paper, overcommitted, sharing)
 
 
 def _contents(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

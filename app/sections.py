@@ -4,7 +4,8 @@ The workshop's are in settings.py; every one of those is an axis of the atlases.
 Names and URL keys differ throughout the page: all controls have one link in common.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import param
 
@@ -29,6 +30,14 @@ class Sharing(param.Parameterized):
         unit="tokens",
         key="system",
         doc="with which every prompt begins",
+    )
+    prompt_rate = Choice(
+        default=0.5,
+        objects=[0.25, 0.5, 1, 2, 4, 8, 16, 32],
+        label="Prompt rate",
+        unit="prompts/s",
+        key="prompts",
+        doc="arrivals on average, each with all of its samples",
     )
     keep_prefixes = Choice(
         default=0,
@@ -85,11 +94,20 @@ class Overcommit(param.Parameterized):
     )
 
 
-# By the name that the page's script knows a section by.
+# By the name that the page's script knows a section by; and the settings of each.
+Sections = dict[str, Any]
 SECTIONS: dict[str, type[param.Parameterized]] = {
     "sharing": Sharing,
     "overcommit": Overcommit,
 }
+
+
+def opened(given: Mapping[str, Any]) -> Sections:
+    """Return every section's settings: those given, by name, and its own defaults."""
+    return {
+        name: table(**{each: given[each] for each, _ in choices(table) if each in given})
+        for name, table in SECTIONS.items()
+    }
 
 
 def every_choice() -> Iterator[tuple[str, Choice]]:

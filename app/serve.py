@@ -25,7 +25,7 @@ from .assets import (
 from .handlers import Asset, AssetHandler, FilmHandler, NothingHandler
 from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
-from .results import ATLASES, FILMS, OVERCOMMIT, load_results
+from .results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 
 # A session holds megabytes but nothing that a reader set: whoever comes back gets another.
 SESSION_KEPT_MS = 5000
@@ -37,8 +37,6 @@ _CONTENT_TYPES = {
     ".png": "image/png",
 }
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
-
-
 # What readers ask about their own servers. Its workers are started when they are first needed.
 DESK = Desk()
 
@@ -52,7 +50,7 @@ def prepare(public_url: str = "") -> dict[str, Asset]:
     results = load_results()
     assets = {}
     addresses: dict[Path, str] = {}
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT):
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING):
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset

@@ -64,6 +64,11 @@ def rate(number: int) -> str:
     return fill("rate_one" if number == 1 else "rate", count=number)
 
 
+def prompt_rate(number: float) -> str:
+    """Write a rate of prompts, each of which may have several samples."""
+    return fill("prompt_rate_one" if number == 1 else "prompt_rate", count=f"{number:g}")
+
+
 def samples(number: int) -> str:
     """Write a number of samples of one prompt."""
     return fill("sample" if number == 1 else "samples", count=number)
@@ -100,6 +105,7 @@ UNITS: dict[str, Callable[[Any], str]] = {
     "requests/s": rate,
     "samples": samples,
     "%": lambda number: fill("percent", count=plain(number)),
+    "prompts/s": prompt_rate,
 }
 
 

@@ -39,6 +39,8 @@ from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.server_log import ServerLog, read_log
 from kvsim.setting import Setting
 from kvsim.shape import Parameters, Shape
+from kvsim.shared_capacity import SharedCapacity, shared_capacity
+from kvsim.shared_rate import sustained_prompt_rate
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
@@ -96,6 +98,7 @@ __all__ = [
     "ServiceLimits",
     "Setting",
     "Shape",
+    "SharedCapacity",
     "Stays",
     "Summary",
     "SwappingTables",
@@ -122,9 +125,11 @@ __all__ = [
     "requests_csv",
     "saturated_capacity",
     "server_for",
+    "shared_capacity",
     "simplifications",
     "simulate",
     "summarise",
+    "sustained_prompt_rate",
     "sustained_rate",
     "sweep",
     "to_csv",

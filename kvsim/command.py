@@ -106,11 +106,11 @@ def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     from concurrent.futures import BrokenExecutor
 
     from kvsim import figure_19
-    from kvsim.paper import reproduce
+    from kvsim.paper_sharing import reproduce_all
     from kvsim.paper_text import notes, text
 
     try:
-        result = reproduce(seeds, workers) | {"figure_19": figure_19.compared()}
+        result = reproduce_all(seeds, workers) | {"figure_19": figure_19.compared()}
     except BrokenExecutor:
         print(
             "A process that simulated was ended from outside, perhaps for want of memory: "

@@ -125,6 +125,8 @@
     document.documentElement.dataset.ready = "";
     kvsim.openOvercommit(page.files.overcommit, sections.overcommit, words);
 
+    kvsim.startSharing(page.files.sharing, controls, sections.sharing, words);
+
     // The films come last: everything else works without them.
     try {
       const films = await kvsim.openFilms(await kvsim.bytesAt(page.files.films));

@@ -1,8 +1,10 @@
-/* The right chart's data as a table; the left one's holds live words and needs no script. */
+/* Tables that a script fills: the right chart's data, and rows of cells for others. The left chart's
+   holds live words and needs none. */
 (function (kvsim) {
   "use strict";
 
-  function fillRows(id, rows) {
+  /** Fill a table's body: the first of each row's cells is its heading. */
+  kvsim.fillRows = function (id, rows) {
     document.querySelector(`#${id} tbody`).replaceChildren(
       ...rows.map(({ current, cells: [heading, ...cells] }) => {
         const row = document.createElement("tr");
@@ -15,7 +17,7 @@
         return row;
       }),
     );
-  }
+  };
 
   /** Every rate of the right chart, in numbers. */
   kvsim.fillTtftTable = function (reading, words, rates) {
@@ -23,7 +25,7 @@
       words.seconds(median),
       words.fill("band", { low: words.significant(low), high: words.significant(high) }),
     ];
-    fillRows(
+    kvsim.fillRows(
       "ttft-table",
       rates.map((rate, index) => ({
         current: rate === reading.settings.rate,

@@ -29,11 +29,12 @@ INTERRUPTED_AFTER = 3
 
 atlas_build.PLANS = {plan.workload: plan for plan in (ALL, LESS)}
 
-from kvsim_app import films, overcommit_results, paper_store  # noqa: E402
+from kvsim_app import films, overcommit_results, paper_store, sharing_results  # noqa: E402
 from kvsim_app.__main__ import main  # noqa: E402
 
 # These have tests of their own.
 paper_store.build = lambda path, workers: path.write_bytes(b"paper")
+sharing_results.build = lambda path, workers: path.write_bytes(b"sharing")
 films.build = lambda path: path.write_bytes(b"films")
 overcommit_results.build = lambda path: path.write_bytes(b"overcommit")
 

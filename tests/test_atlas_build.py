@@ -11,11 +11,8 @@ from kvsim_app.atlas import load
 
 SMALL = Path(__file__).with_name("small_atlas.py")
 FILES = {
-    "atlas-exponential.bin",
-    "atlas-azure-code.bin",
-    "films.bin",
-    "overcommit.bin",
-    "paper.json",
+    *("atlas-exponential.bin", "atlas-azure-code.bin"),
+    *("films.bin", "overcommit.bin", "paper.json", "sharing.bin"),
 }
 
 

@@ -17,7 +17,7 @@ from kvsim_app import paper_store
 from kvsim_app.__main__ import main
 from kvsim_app.atlas import load, to_bytes
 from kvsim_app.container import pack, unpack
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 from kvsim_app.settings import values
 
 MOST_OFFLINE_BYTES = 3_000_000
@@ -133,7 +133,13 @@ def test_settings_that_are_not_to_be_had_write_nothing(tmp_path, capsys, asked):
     assert list(tmp_path.iterdir()) == []
 
 
-FILES = {**ATLASES, "films": FILMS, "paper": PAPER, "overcommit": OVERCOMMIT}
+FILES = {
+    **ATLASES,
+    "films": FILMS,
+    "paper": PAPER,
+    "overcommit": OVERCOMMIT,
+    "sharing": SHARING,
+}
 
 
 @pytest.fixture(params=FILES)
@@ -178,7 +184,7 @@ def of_other_code(path):
     """The same results, but for what they say they were built from."""
     if path.name.startswith("atlas-"):
         return to_bytes(replace(load(path), fingerprint="of other code"))
-    if path in (FILMS, OVERCOMMIT):
+    if path in (FILMS, OVERCOMMIT, SHARING):
         header, arrays = unpack(path.read_bytes())
         return pack(header | {"fingerprint": "of other code"}, arrays)
     return paper_store.to_bytes(replace(paper_store.load(path), fingerprint="of other code"))
@@ -193,7 +199,8 @@ def builds(monkeypatch):
         built.append(path)
         path.write_bytes(b"...")
 
-    monkeypatch.setattr("kvsim_app.paper_store.build", lambda path, workers: note(path))
+    for quick in ("paper_store", "sharing_results"):
+        monkeypatch.setattr(f"kvsim_app.{quick}.build", lambda path, workers: note(path))
     monkeypatch.setattr("kvsim_app.atlas_build.build", lambda plan, path, workers: note(path))
     monkeypatch.setattr("kvsim_app.films.build", note)
     monkeypatch.setattr("kvsim_app.overcommit_results.build", note)

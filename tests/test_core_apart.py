@@ -58,7 +58,10 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"kvsim", "kvsim_app"}
     static = [path for path in (ROOT / "static").iterdir() if path.is_file()]
-    results = {"films.bin", "paper.json", *(path.name for path in ATLASES.values())}
+    results = {
+        *("films.bin", "paper.json", "sharing.bin", "overcommit.bin"),
+        *(path.name for path in ATLASES.values()),
+    }
     assert results <= {path.name for path in static}
     files = {f"kvsim_app/static/{path.name}" for path in static}
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}

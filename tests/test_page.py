@@ -26,12 +26,12 @@ from kvsim_app.assets import (
 )
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import Settings, choices
 
 ADDRESSES = {
     path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT)
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
 }
 
 
@@ -136,6 +136,7 @@ def test_the_page_knows_where_its_files_are(page):
     assert files["atlases"] == {name: ADDRESSES[path] for name, path in ATLASES.items()}
     assert files["films"] == ADDRESSES[FILMS]
     assert files["overcommit"] == ADDRESSES[OVERCOMMIT]
+    assert files["sharing"] == ADDRESSES[SHARING]
 
 
 def test_nothing_is_asked_of_another_host(page, html):
@@ -259,7 +260,8 @@ def test_a_page_with_everything_inside_asks_for_nothing(results):
     files = json.loads(page.one("script", id="plate-data").text)["files"]
     assert list(files["atlases"]) == ["exponential"]
     assert "film" not in files, "nobody makes films for it"
-    for address in (*files["atlases"].values(), files["films"], files["overcommit"]):
+    further = (files["films"], files["overcommit"], files["sharing"])
+    for address in (*files["atlases"].values(), *further):
         assert address.startswith("data:")
 
 

@@ -11,14 +11,15 @@ from slow import roofline_s
 
 from kvsim import OPT_13B, SHAREGPT, Buddy, Paged, Server, figure_19, published
 from kvsim.__main__ import main
-from kvsim.paper import SATURATED, SERVER, SYSTEMS, reproduce, shares
+from kvsim.paper import SATURATED, SERVER, SYSTEMS, shares
+from kvsim.paper_sharing import reproduce_all
 
 SHARES = ("token_states", "reserved", "internal", "rest")
 
 
 @pytest.fixture(scope="module")
 def result():
-    return reproduce(5)
+    return reproduce_all(5)
 
 
 def rows(result):
@@ -120,6 +121,37 @@ def test_paged_shares_by_block_size(result):
         assert row["token_states"] == pytest.approx(row["expected"], abs=abs_tolerance)
 
 
+def test_figure_15(result):
+    """Exact figures by lengths; those of ShareGPT lie where the paper's do."""
+    for row in result["figure_15"]:
+        assert row["saved"] == pytest.approx(row["exact"], rel=0.06)
+        low, high = row["spread"]
+        assert low <= row["saved"] <= high
+    saved = {(row["data_set"], row["samples"]): row["saved"] for row in result["figure_15"]}
+    for name in ("sharegpt", "alpaca"):
+        two, four, six = (saved[name, samples] for samples in (2, 4, 6))
+        assert 0 < six - four < four - two
+    low, high = published.FIGURE_15_SHAREGPT
+    assert low == pytest.approx(saved["sharegpt", 2], abs=2)
+    assert high == pytest.approx(saved["sharegpt", 6], abs=3)
+    # More than the paper's: of these lengths only the means are known.
+    for samples, stated in published.FIGURE_15_ALPACA.items():
+        assert stated < saved["alpaca", samples] < 1.5 * stated
+
+
+def test_figure_16(result):
+    none, short, long = result["figure_16"]
+    assert [row["prefix_tokens"] for row in (none, short, long)] == [0, *published.FIGURE_16]
+    assert none["ratio"] == none["ratio_alone"]
+    assert none["ratio"] < short["ratio"] < long["ratio"]
+    assert none["ratio_alone"] > short["ratio_alone"] > long["ratio_alone"] > 1
+    for row in (short, long):
+        assert row["published"] == published.FIGURE_16[row["prefix_tokens"]]
+        assert row["ratio"] > row["published"]
+        rates = row["requests_per_s"]
+        assert row["ratio"] == pytest.approx(rates["shared"] / rates["oracle"], rel=0.02)
+
+
 def test_estimates_that_are_wrong_would_be_seen():
     """The figure can tell: without rounding to powers of two Pow2 is the oracle, and so on."""
     load = replace(SATURATED, duration_s=450.0, from_s=150.0)
@@ -159,11 +191,14 @@ def test_json():
 
 
 def test_text(result, capsys, monkeypatch):
-    monkeypatch.setattr("kvsim.paper.reproduce", lambda seeds, workers: result)
+    monkeypatch.setattr("kvsim.paper_sharing.reproduce_all", lambda seeds, workers: result)
     assert main(["paper"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 105
-    for word in ("Figure 2", "Table 1", "Figure 13b", "Section 6.2", "block size", "Figure 19"):
+    for word in (
+        *("Figure 2", "Table 1", "Figure 13b", "Section 6.2", "block size", "exponential"),
+        *("Figure 15", "Figure 16", "Figure 19"),
+    ):
         assert word in said
     assert "swap, blocks of 16                    40.0       39.1\n" in said
     flagged = [line for line in said.splitlines() if "more than" in line]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from page_text import Page
 
-from kvsim import paper, published
+from kvsim import paper, paper_sharing, published
 from kvsim_app import assets, paper_store
 from kvsim_app.atlas_build import MODULES, PLANS
 from kvsim_app.fingerprint import fingerprint
@@ -67,7 +67,9 @@ def test_kvsim_papers_number_of_seeds_is_the_pages(capsys, monkeypatch):
     from kvsim.__main__ import main as kvsim
 
     asked = []
-    monkeypatch.setattr("kvsim.paper.reproduce", lambda seeds, workers: asked.append(seeds) or {})
+    monkeypatch.setattr(
+        "kvsim.paper_sharing.reproduce_all", lambda seeds, workers: asked.append(seeds) or {}
+    )
     monkeypatch.setattr("kvsim.paper_text.text", lambda result: "")
     monkeypatch.setattr("kvsim.paper_text.notes", lambda result: {})
     assert kvsim(["paper"]) == 0
@@ -81,7 +83,7 @@ def test_the_fingerprint_is_of_what_the_figures_come_from():
 
 
 def test_what_is_built_is_read_back(kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(paper, "reproduce", lambda seeds, workers: kept.figures)
+    monkeypatch.setattr(paper_sharing, "reproduce_all", lambda seeds, workers: kept.figures)
     path = tmp_path / "paper.json"
     build(path)
     assert path.read_bytes() == PAPER.read_bytes(), STALE

@@ -16,9 +16,10 @@ def test_what_can_be_set_for_shared_blocks():
     assert {name: (list(choice.objects), choice.default) for name, choice in table.items()} == {
         "samples": ([1, 2, 3, 4, 5, 6, 7, 8], 4),
         "system_tokens": ([0, 64, 128, 256, 512, 1024, 2048, 4096], 512),
+        "prompt_rate": ([0.25, 0.5, 1, 2, 4, 8, 16, 32], 0.5),
         "keep_prefixes": ([0, 1], 0),
     }
-    assert [table[name].kind for name in table] == ["range", "range", "switch"]
+    assert [table[name].kind for name in table] == ["range", "range", "range", "switch"]
 
 
 @pytest.mark.parametrize("what", ["name", "key", "label"])

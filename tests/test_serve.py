@@ -17,7 +17,7 @@ from kvsim_app import serve
 from kvsim_app.assets import PICTURES, linked_policy
 from kvsim_app.languages import PLATES_OWN
 from kvsim_app.page import CARD
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def assets(host):
     found = [element["src"] for element in page.all("script", src=...)]
     found += [element["href"] for element in page.all("link", href=...)]
     files = json.loads(page.one("script", id="plate-data").text)["files"]
-    found += [*files["atlases"].values(), files["films"], files["overcommit"]]
+    found += [*files["atlases"].values(), files["films"], files["overcommit"], files["sharing"]]
     return [f"/{address}" for address in dict.fromkeys(found) if not address.startswith("data:")]
 
 
@@ -141,7 +141,7 @@ def test_everything_that_the_page_asks_for_is_there(host, assets):
         ".bin": ("application/octet-stream",),
     }
     assert len(assets) > 5
-    for path in (*ATLASES.values(), FILMS, OVERCOMMIT):
+    for path in (*ATLASES.values(), FILMS, OVERCOMMIT, SHARING):
         assert any(address.endswith(f"/{path.name}") for address in assets)
     for address in assets:
         response = ask(host, address)
@@ -166,9 +166,8 @@ def test_what_is_sent_compressed_is_the_same(host, assets):
 
 def test_the_page_is_small(host, assets):
     """Until the workshop answers: without films and sections' results, and with one atlas."""
-    later = {path.name for path in (*ATLASES.values(), FILMS, OVERCOMMIT)} - {
-        "atlas-exponential.bin"
-    }
+    later = {path.name for path in (*ATLASES.values(), FILMS, OVERCOMMIT, SHARING)}
+    later -= {"atlas-exponential.bin"}
     first = [each for each in assets if each.rsplit("/")[-1] not in later]
     assert len(assets) - len(first) == len(later)
     sizes = {each: len(ask(host, each, Accept_Encoding="gzip").body) for each in ("/", *assets)}
@@ -176,7 +175,9 @@ def test_the_page_is_small(host, assets):
     assert max(sizes.values()) < 1_000_000
 
 
-@pytest.mark.parametrize("path", [*ATLASES.values(), FILMS, OVERCOMMIT], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*ATLASES.values(), FILMS, OVERCOMMIT, SHARING], ids=lambda path: path.name
+)
 def test_results_are_sent_as_they_are(host, assets, path):
     (address,) = [each for each in assets if each.endswith(f"/{path.name}")]
     assert ask(host, address).body == path.read_bytes()

@@ -8,11 +8,11 @@ from browser.hands import slider
 from browser.visits import PHONE
 
 
-def violations(page):
-    """What axe-core finds wrong, as one line each."""
+def violations(page, within=None):
+    """What axe-core finds wrong, as one line each; in the whole page or ``within`` a part."""
     return [
         f"{violation['id']}: {violation['help']} {node['target']} {node.get('failureSummary', '')}"
-        for violation in Axe().run(page)["violations"]
+        for violation in Axe().run(page, within)["violations"]
         for node in violation["nodes"]
     ]
 

@@ -1,0 +1,87 @@
+"""What the template of the section on sharing is given: numbers already written out."""
+
+from collections.abc import Callable
+from typing import Any
+
+from markupsafe import Markup
+
+from . import sharing_figure
+from .paper_store import Paper
+from .sections import Sharing
+from .settings import Settings
+from .sharing_results import SharingResults
+from .sharing_words import BARS, most_prompts, read, sharing_words
+from .words import fill, fixed, tokens
+
+DATA_SETS = {"sharegpt": "ShareGPT", "alpaca": "Alpaca"}
+
+
+def described(
+    results: SharingResults, kept: Paper, workshop: Settings, section: Sharing
+) -> dict[str, Any]:
+    """Describe the section at some settings, and what the paper has to compare with."""
+    reading = read(results, workshop, section)
+    words = sharing_words(reading)
+    most = most_prompts(results, workshop)
+    widths = {bar: round(100 * reading.prompts[bar] / most, 2) for bar in BARS}
+    return {
+        "words": words,
+        "follow": _following(words),
+        "bars": BARS,
+        # Nothing fits where the words say why.
+        "widths": {bar: width if width == width else 0 for bar, width in widths.items()},
+        "story": sharing_figure.described(),
+        "telling": _telling(Sharing()),
+        "figure_15": [_figure_15_row(row) for row in kept.figures["figure_15"]],
+        "figure_16": [
+            {
+                "label": tokens(row["prefix_tokens"]) if row["prefix_tokens"] else "none",
+                "published": fixed(row["published"], 2) if row["published"] else "",
+                "simulated": fixed(row["ratio"], 2),
+                "spread": _range(row["spread"], 2),
+                "alone": fixed(row["ratio_alone"], 2),
+            }
+            for row in kept.figures["figure_16"]
+        ],
+    }
+
+
+def _telling(section: Sharing) -> dict[str, str]:
+    """Say what the figure opens at: the first copy of the story of these settings."""
+    story = sharing_figure.described()
+    stories = story["stories"][section.keep_prefixes][section.system_tokens > 0]
+    frames = stories[story["samples"].index(section.samples)]
+    telling = next(n for n, frame in enumerate(frames) if frame["step"] == "sharing_step_copy")
+    holders = {
+        number: name for each in frames[: telling + 1] for number, name, _ in each["regions"]
+    }
+    frame = frames[telling]
+    return {
+        "sentence": sharing_figure.sentence(frame),
+        "used": fill("sharing_blocks_used", used=frame["used"], unshared=frame["unshared"]),
+        "waiting": fill(
+            "sharing_regions_wait" if frame["waiting"] else "sharing_regions_none",
+            used=sum(name is not None for name in holders.values()),
+            regions=story["regions"],
+            waiting=", ".join(frame["waiting"]),
+        ),
+    }
+
+
+def _following(words: dict[str, str]) -> Callable[[str], Markup]:
+    return lambda key: Markup('<span data-sharing="{}">{}</span>').format(key, words[key])
+
+
+def _figure_15_row(row: dict[str, Any]) -> dict[str, str]:
+    stated = fixed(row["published"], 2) if "published" in row else _range(row["published_range"], 1)
+    return {
+        "label": f"{DATA_SETS[row['data_set']]}, {row['samples']} samples",
+        "published": stated,
+        "simulated": fixed(row["saved"], 1),
+        "spread": _range(row["spread"], 1),
+    }
+
+
+def _range(ends: list[float], decimals: int) -> str:
+    low, high = (fixed(end, decimals) for end in ends)
+    return f"{low} to {high}"

@@ -10,7 +10,7 @@ from serving import serving
 import kvsim
 from browser.conftest import LOOKING
 from browser.expected import check_page
-from browser.hands import slider
+from browser.hands import slider, switch
 from browser.own_server import Readers, check_cache, check_results, facts, results, saved
 from browser.test_accessibility import violations
 from browser.visits import PHONE
@@ -225,7 +225,10 @@ def test_a_server_is_computed_kept_and_left_again(page):
     lengths = replace(LENGTHS, max_length=8192)
     fits = kvsim.capacity(server, kvsim.Paged(), lengths).requests
     assert page.inner_text("[data-live=paged_fit] >> nth=0") == words.count(fits)
+    # What is farthest from the settings asked about comes last.
     slider(page, "max_length").press("Home")
+    slider(page, "block_size").press("End")
+    switch(page).check()
     expect(page.locator("#ttft-figure figcaption")).to_contain_text(words.fill("not_computed"))
     assert page.inner_text("[data-live=paged_ttft] >> nth=0") == words.fill("unknown")
     assert "NaN" not in page.inner_text("#plate")

@@ -79,7 +79,7 @@ def test_charts_and_drawings_say_what_they_show(page):
 
 def test_tab_reaches_every_control_and_nothing_within_a_chart(page):
     reached = []
-    for _ in range(120):
+    for _ in range(240):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("looking.focused()"))
         if reached[-1] == ["body"]:

@@ -5,10 +5,9 @@
   const SVG = "http://www.w3.org/2000/svg";
   const KINDS = ["contiguous", "paged"];
   const LETTERS = ["M", "A", "B"]; // memory, arithmetic, bandwidth
-  const LANE_PX = 11;
-  const LABEL_PX = 16;
-  const STRIP_PX = LABEL_PX + LETTERS.length * LANE_PX + 4;
-  const KEY_PX = 16;
+  const LANE_PX = 8;
+  const LABEL_PX = 14;
+  const STRIP_PX = LABEL_PX + LETTERS.length * LANE_PX + 3;
 
   kvsim.LimitStrips = class {
     constructor(charts, rates, words) {
@@ -16,7 +15,7 @@
       this.rates = rates;
       this.words = words;
       this.place = document.getElementById("limit-strips");
-      this.height = KINDS.length * STRIP_PX + KEY_PX;
+      this.height = KINDS.length * STRIP_PX;
       // On paper, which is narrower, the strips are pressed together as the chart is.
       this.drawing = element("svg", {
         role: "img",
@@ -42,7 +41,7 @@
           y1: 0,
           y2: KINDS.length * STRIP_PX,
         }),
-        text("strip-key", 0, this.height - 4, this.words.fill("strip_letters", {})),
+        text("strip-key", width, LABEL_PX - 3, this.words.fill("strip_letters", {})),
       );
       this.drawing.setAttribute("aria-label", this.words.fill("strip_label", known));
     }
@@ -51,11 +50,11 @@
       const [first, last] = [this.rates[0] - 0.5, this.rates[this.rates.length - 1] + 0.5];
       const bound = saved.map(kvsim.binding);
       const name = this.words.fill(`strip_${kind}`, {});
-      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 4, name)];
+      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 3, name)];
       LETTERS.forEach((letter, place) => {
         const y = top + LABEL_PX + place * LANE_PX;
         parts.push(
-          text("strip-letter", this.x(first) - 5, y + LANE_PX - 2, letter),
+          text("strip-letter", this.x(first) - 5, y + LANE_PX, letter),
           element("line", {
             class: "strip-lane",
             x1: this.x(first),
@@ -72,9 +71,9 @@
               "data-resource": letter,
               "data-rates": `${this.rates[from]}-${this.rates[to]}`,
               x: start,
-              y: y + 2,
+              y: y + 1,
               width: end - start,
-              height: LANE_PX - 3,
+              height: LANE_PX - 2,
             }),
           );
         }

@@ -5,17 +5,16 @@
   const SVG = "http://www.w3.org/2000/svg";
   const KINDS = ["contiguous", "paged"];
   const LETTERS = ["M", "A", "B"]; // memory, arithmetic, bandwidth
-  const LANE_PX = 11;
-  const LABEL_PX = 16;
-  const STRIP_PX = LABEL_PX + LETTERS.length * LANE_PX + 4;
-  const KEY_PX = 16;
+  const LANE_PX = 8;
+  const LABEL_PX = 14;
+  const STRIP_PX = LABEL_PX + LETTERS.length * LANE_PX + 3;
 
   kvsim.LimitStrips = class {
     constructor(charts, words) {
       this.charts = charts;
       this.words = words;
       this.place = document.getElementById("limit-strips");
-      this.height = KINDS.length * STRIP_PX + KEY_PX;
+      this.height = KINDS.length * STRIP_PX;
       // On paper, which is narrower, the strips are pressed together as the chart is.
       this.drawing = element("svg", {
         role: "img",
@@ -43,7 +42,7 @@
           y1: 0,
           y2: KINDS.length * STRIP_PX,
         }),
-        text("strip-key", 0, this.height - 4, this.words.fill("strip_letters", {})),
+        text("strip-key", width, LABEL_PX - 3, this.words.fill("strip_letters", {})),
       );
       this.drawing.setAttribute("aria-label", this.words.fill("strip_label", known));
     }
@@ -52,11 +51,11 @@
       const [first, last] = [this.rates[0] - this.half, this.rates[this.rates.length - 1] + this.half];
       const bound = saved.map(kvsim.binding);
       const name = this.words.fill(`strip_${kind}`, {});
-      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 4, name)];
+      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 3, name)];
       LETTERS.forEach((letter, place) => {
         const y = top + LABEL_PX + place * LANE_PX;
         parts.push(
-          text("strip-letter", this.x(first) - 5, y + LANE_PX - 2, letter),
+          text("strip-letter", this.x(first) - 5, y + LANE_PX, letter),
           element("line", {
             class: "strip-lane",
             x1: this.x(first),
@@ -73,9 +72,9 @@
               "data-resource": letter,
               "data-rates": `${this.rates[from]}-${this.rates[to]}`,
               x: start,
-              y: y + 2,
+              y: y + 1,
               width: end - start,
-              height: LANE_PX - 3,
+              height: LANE_PX - 2,
             }),
           );
         }

@@ -11,7 +11,7 @@ from .sections import Sharing
 from .settings import Settings
 from .sharing_results import SharingResults
 from .sharing_words import BARS, most_prompts, read, sharing_words
-from .words import fill, fixed, tokens
+from .words import fill, fixed, samples, tokens
 
 DATA_SETS = {"sharegpt": "ShareGPT", "alpaca": "Alpaca"}
 
@@ -31,11 +31,13 @@ def described(
         # Nothing fits where the words say why.
         "widths": {bar: width if width == width else 0 for bar, width in widths.items()},
         "story": sharing_figure.described(),
-        "telling": _telling(Sharing()),
+        "telling": _telling(section),
         "figure_15": [_figure_15_row(row) for row in kept.figures["figure_15"]],
         "figure_16": [
             {
-                "label": tokens(row["prefix_tokens"]) if row["prefix_tokens"] else "none",
+                "label": tokens(row["prefix_tokens"])
+                if row["prefix_tokens"]
+                else fill("sharing_none"),
                 "published": fixed(row["published"], 2) if row["published"] else "",
                 "simulated": fixed(row["ratio"], 2),
                 "spread": _range(row["spread"], 2),
@@ -51,7 +53,8 @@ def _telling(section: Sharing) -> dict[str, str]:
     story = sharing_figure.described()
     stories = story["stories"][section.keep_prefixes][section.system_tokens > 0]
     frames = stories[story["samples"].index(section.samples)]
-    telling = next(n for n, frame in enumerate(frames) if frame["step"] == "sharing_step_copy")
+    copies = (n for n, frame in enumerate(frames) if frame["step"] == "sharing_step_copy")
+    telling = next(copies, 0)  # a single sample copies nothing
     holders = {
         number: name for each in frames[: telling + 1] for number, name, _ in each["regions"]
     }
@@ -75,7 +78,7 @@ def _following(words: dict[str, str]) -> Callable[[str], Markup]:
 def _figure_15_row(row: dict[str, Any]) -> dict[str, str]:
     stated = fixed(row["published"], 2) if "published" in row else _range(row["published_range"], 1)
     return {
-        "label": f"{DATA_SETS[row['data_set']]}, {row['samples']} samples",
+        "label": f"{DATA_SETS[row['data_set']]}, {samples(row['samples'])}",
         "published": stated,
         "simulated": fixed(row["saved"], 1),
         "spread": _range(row["spread"], 1),
@@ -84,4 +87,4 @@ def _figure_15_row(row: dict[str, Any]) -> dict[str, str]:
 
 def _range(ends: list[float], decimals: int) -> str:
     low, high = (fixed(end, decimals) for end in ends)
-    return f"{low} to {high}"
+    return fill("sharing_spread", low=low, high=high)

@@ -15,11 +15,14 @@ _MARKUP = re.compile(
     r"{#.*?#}|{{.*?}}|{%.*?%}|<style>.*?</style>|<(?:{{.*?}}|{%.*?%}|[^<>])*>|&#?\w+;", re.S
 )
 _CODE = re.compile(r"{{.*?}}|{%.*?%}", re.S)
-_READ_OUT = re.compile(r'(\b(?:aria-label|alt|title)=")((?:{{.*?}}|{%.*?%}|[^"{])*)', re.S)
+_READ_OUT = re.compile(
+    r'(\b(?:aria-label|alt|title|placeholder|data-label)=")((?:{{.*?}}|{%.*?%}|[^"{])*)', re.S
+)
 # Within a template's code, a string with a space or a capital is prose, and so is what a table
 # of its own gives for a name.
 _STRING = re.compile(r'"([^"]*)"')
-_PROSE = re.compile(r"[A-Z][a-z]+|.*[a-z],? .*")
+_PROSE = re.compile(r"[A-Z][a-z-]+|.*[a-z],? .*")
+_PAIR = re.compile(r'\("\w+", $')  # before the name that is shown of something
 
 
 def _widened(text):
@@ -46,7 +49,9 @@ def _markup(kept):
 
 
 def _string(match):
-    prose = match.string[: match.start()].endswith('": ') or _PROSE.fullmatch(match[1])
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    prose = before.endswith('": ') or _PROSE.fullmatch(match[1])
+    prose = prose or (_PAIR.search(before) and after.startswith(")"))
     return _widened(match[0]) if prose else match[0]
 
 

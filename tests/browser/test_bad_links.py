@@ -33,10 +33,10 @@ READ = """
 links => {
   const data = JSON.parse(document.getElementById("plate-data").textContent);
   const words = new kvsim.Words(data.words, data.constants);
-  const groups = [data.controls, ...Object.values(data.sections)].map((table) => ({
-    table,
-    position: Object.fromEntries(table.map((each) => [each.name, each.default])),
-  }));
+  const groups = [data.controls, ...Object.values(data.sections)].map((table) => {
+    const position = Object.fromEntries(table.map((each) => [each.name, each.default]));
+    return { table, plates: { table, position } };
+  });
   const link = new kvsim.Link(groups, words, new kvsim.View(groups, words));
   return links.map((search) => {
     try {

@@ -14,17 +14,20 @@ from kvsim_app.settings import Settings, choices, values
 # Names of things; what is for machines; what a link says in any language.
 NO_PROSE = (
     r"https?://\S+|file://\S+|kvsim\S*|Llama 3 8B|BF16|H100 SXM|A100 SXM 40 GB|vLLM|Mozilla.*"
-    r"|\w+=\S*|OPT-\w+|LLaMA-\w+|PNG|SVG|CSV|“[^”]*”|block, maxlen, rate, overhead, work, reserve"
+    r"|\w+=\S*|OPT-\w+|LLaMA-\w+|ShareGPT|Alpaca"
+    r"|PNG|SVG|CSV|“[^”]*”|block, maxlen, rate, overhead, work, reserve"
 )
+# Nor is this, or what a server says of another server, which it says in English.
 READ = """() => {
+  const CODE = "script, style, noscript, #bibtex, #embed, #host-snippet, #your-server";
   const texts = [];
   const add = (where, text) => text && text.trim() && texts.push([where, text.trim()]);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!node.parentElement.closest("script, style, noscript, #bibtex, #embed"))
+    if (!node.parentElement.closest(CODE))
       add(node.parentElement.id || node.parentElement.className, node.textContent);
   }
-  for (const element of document.body.querySelectorAll("*")) {
+  for (const element of document.body.querySelectorAll("*:not(#your-server *)")) {
     for (const name of ["aria-label", "aria-valuetext", "title", "alt", "placeholder"])
       add(`${element.id} ${name}`, element.getAttribute(name));
   }

@@ -25,7 +25,7 @@ from .fingerprint import fingerprint
 from .sections import Sharing
 from .settings import Settings, choices
 
-ROOTS = ("capacity", "curve", "shared_capacity", "shared_rate")
+ROOTS = ("capacity", "curve", "shared_capacity")
 REPLICATIONS = 4
 BLOCK_SIZE, MAX_LENGTH = Settings().block_size, Settings().max_length  # of all that is simulated
 AXES: dict[str, list[Any]] = {
@@ -143,7 +143,7 @@ def sustained(samples: int, system_tokens: int) -> NDArray[np.float32]:
     lengths = own_lengths(MAX_LENGTH, system_tokens)
     assert lengths is not None, "the plate's maximum length has room for every system prompt"
     rates = [
-        kvsim.sustained_prompt_rate(
+        kvsim.sustained_rate(
             SERVER,
             way,
             lengths,

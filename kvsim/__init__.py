@@ -40,7 +40,6 @@ from kvsim.server_log import ServerLog, read_log
 from kvsim.setting import Setting
 from kvsim.shape import Parameters, Shape
 from kvsim.shared_capacity import SharedCapacity, shared_capacity
-from kvsim.shared_rate import sustained_prompt_rate
 from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
@@ -129,7 +128,6 @@ __all__ = [
     "simplifications",
     "simulate",
     "summarise",
-    "sustained_prompt_rate",
     "sustained_rate",
     "sweep",
     "to_csv",

@@ -202,8 +202,14 @@ class Paged:
     def check(self, requests: Requests, server: Server) -> None:
         """Refuse requests that exceed an empty cache, and prompts that no pass may hold."""
         or_lower = " or lower the watermark" if self.watermark else ""
+        size = self.group_size(requests)
+        if server.max_num_seqs is not None and len(requests) and size > server.max_num_seqs:
+            raise ValueError(
+                f"samples is {size}, but max_num_seqs is {server.max_num_seqs} and all samples of "
+                "a prompt run together: take fewer, or raise max_num_seqs."
+            )
         refuse_first(
-            most_blocks(requests, self.group_size(requests), self.block_size),
+            most_blocks(requests, size, self.block_size),
             self.units(server) - self.reserve(server),
             "needs {0:,} blocks at its end, but an empty cache can give it {1:,}: shorten the "
             f"request, enlarge the cache{or_lower}.",

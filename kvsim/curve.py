@@ -143,25 +143,30 @@ def sustained_rate(
     allocation: Allocation,
     lengths: Lengths,
     *,
+    samples: int = 1,
+    shared_tokens: int = 0,
     replications: int = DEFAULT_REPLICATIONS,
     requests: int = SATURATED_REQUESTS,
     seed: int = PLATE_SEED,
 ) -> float:
-    """Return the completions per second of a server at which a request always waits.
+    """Return the prompts per second that a server answers while one always waits.
 
-    ``requests`` are all there from the start. Counted is from the end of the first quarter of
-    them, when the batch that started at once has dispersed, until the last one is admitted;
-    replications add up. Raises ``ValueError`` if the queue empties before that quarter has ended.
+    ``requests``, every one of the ``samples`` of a prompt among them, are all there from the start.
+    Counted is from the end of the first quarter of them, when the batch that started at once has
+    dispersed, until the last one is admitted; replications add up. See :class:`Traffic` for
+    ``samples`` and ``shared_tokens``. Raises ``ValueError`` if the queue empties before that
+    quarter has ended, and for fewer than 8 prompts.
     """
     completions = 0
     seconds = 0.0
     for replication in range(checks.whole("replications", replications)):
-        timeline = _saturated(server, allocation, lengths, requests, seed, replication)
+        traffic = Traffic(lengths, seed, replication, samples, shared_tokens)
+        timeline = _saturated(server, allocation, traffic, requests)
         first, after = _window(timeline)
         ended = timeline.stays.last_pass[~timeline.stays.evicted]
         completions += int(np.count_nonzero((first <= ended) & (ended < after)))
         seconds += timeline.pass_start_s(after) - timeline.pass_start_s(first)
-    return completions / seconds
+    return completions / seconds / samples
 
 
 def saturated_capacity(
@@ -181,24 +186,20 @@ def saturated_capacity(
     batches: list[IntArray] = []
     shares: list[FloatArray] = []
     for replication in range(checks.whole("replications", replications)):
-        timeline = _saturated(server, allocation, lengths, requests, seed, replication)
+        traffic = Traffic(lengths, seed, replication)
+        timeline = _saturated(server, allocation, traffic, requests)
         counted = slice(*_window(timeline))
         batches.append(timeline.pass_log.batch[counted])
         shares.append((timeline.pass_log.cached_tokens / timeline.held_tokens)[counted])
     return Capacity(float(np.concatenate(batches).mean()), float(np.concatenate(shares).mean()))
 
 
-def _saturated(
-    server: Server,
-    allocation: Allocation,
-    lengths: Lengths,
-    requests: int,
-    seed: int,
-    replication: int,
-) -> Timeline:
+def _saturated(server: Server, allocation: Allocation, traffic: Traffic, requests: int) -> Timeline:
     """Serve requests that are all there from the start."""
-    waiting = Traffic(lengths, seed, replication).first(checks.whole("requests", requests, 8))
-    return simulate(waiting, server, allocation)
+    samples = checks.whole("samples", traffic.samples)
+    prompts = checks.whole("requests", requests, 8) // samples
+    checks.whole("requests / samples", prompts, 8)
+    return simulate(traffic.first(prompts), server, allocation)
 
 
 def _window(timeline: Timeline) -> tuple[int, int]:

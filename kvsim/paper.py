@@ -176,7 +176,11 @@ def _all_runs(
             key: [processes.submit(job[0], *job[1:], replication) for replication in range(seeds)]
             for key, job in jobs.items()
         }
-        return {key: [run.result() for run in runs] for key, runs in started.items()}
+        try:
+            return {key: [run.result() for run in runs] for key, runs in started.items()}
+        except BaseException:
+            processes.shutdown(cancel_futures=True)  # not after all that is still to come
+            raise
 
 
 def _summary(name: str, values: Sequence[float]) -> dict[str, Any]:

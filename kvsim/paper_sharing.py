@@ -14,11 +14,10 @@ import numpy as np
 from kvsim import checks, published
 from kvsim.allocation import Allocation, Paged
 from kvsim.binned import SHAREGPT
-from kvsim.curve import Traffic
+from kvsim.curve import Traffic, sustained_rate
 from kvsim.engine import simulate
 from kvsim.paper import ALPACA, BLOCK_SIZE, SERVER, SYSTEMS, WATERMARK, Load, reproduce
 from kvsim.shared_capacity import shared_capacity
-from kvsim.shared_rate import sustained_prompt_rate
 
 SAMPLES = tuple(published.FIGURE_15_ALPACA)
 # Prompts/s at which the batch grows large but nobody waits for long; the saving depends on lengths
@@ -49,7 +48,7 @@ def saved_percent(load: Load, samples: int, replication: int) -> float:
 def prefixed_rates(prefix_tokens: int, replication: int) -> dict[str, float]:
     """Return the requests/s that each system sustains where all prompts have such a prefix."""
     return {
-        name: sustained_prompt_rate(
+        name: sustained_rate(
             SERVER,
             allocation,
             PREFIXED,

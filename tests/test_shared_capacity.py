@@ -18,7 +18,6 @@ from kvsim import (
     capacity,
     shared_capacity,
     simulate,
-    sustained_prompt_rate,
     sustained_rate,
 )
 
@@ -156,18 +155,11 @@ def test_refusals():
     )
 
 
-@pytest.mark.parametrize("allocation", [Contiguous(8192), Paged(16)], ids=str)
-def test_the_rate_of_single_samples_is_the_sustained_rate(allocation):
-    given = {"replications": 2, "requests": 2000}
-    rate = sustained_prompt_rate(SERVER, allocation, LENGTHS, **given)
-    assert rate == sustained_rate(SERVER, allocation, LENGTHS, **given)
-
-
 def test_sharing_sustains_more_prompts_and_regions_cannot():
     lengths = replace(LENGTHS, max_length=8192 - 1024)
     given = {"samples": 4, "shared_tokens": 1024, "replications": 1}
     regions, alone, shared = (
-        sustained_prompt_rate(SERVER, allocation, lengths, **given)
+        sustained_rate(SERVER, allocation, lengths, **given)
         for allocation in (Contiguous(8192), Paged(16, sharing="off"), Paged(16))
     )
     assert regions < alone < shared / 2
@@ -175,6 +167,6 @@ def test_sharing_sustains_more_prompts_and_regions_cannot():
 
 def test_the_rate_refuses_too_few_prompts():
     assert_refuses(
-        lambda: sustained_prompt_rate(SERVER, Paged(16), LENGTHS, samples=8, requests=40),
+        lambda: sustained_rate(SERVER, Paged(16), LENGTHS, samples=8, requests=40),
         "requests / samples is 5",
     )

@@ -100,3 +100,12 @@ def test_samples_that_exceed_the_cache_together_are_refused():
         # The prompt's 6, and one more for each; an eleventh does not fit with a watermark.
         simulate(requests, server, Paged(16, watermark=0.1))
     assert simulate(requests, server, Paged(16)).peak_running == 4
+
+
+def test_more_samples_than_may_run_at_once_are_refused():
+    requests = Requests([0] * 4, [10] * 4, [3] * 4, samples=4)
+    with pytest.raises(ValueError, match="samples is 4, but max_num_seqs is 2"):
+        simulate(requests, Server(max_num_seqs=2), Paged(16))
+    # Without sharing each is a request of its own.
+    apart = simulate(requests, Server(max_num_seqs=2), Paged(16, sharing="off"))
+    assert apart.peak_running == 2

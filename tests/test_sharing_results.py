@@ -134,7 +134,7 @@ def test_keeping_prefixes_shows_where_nobody_holds_them(kept):
 
 def test_the_fingerprint_is_of_what_is_simulated(monkeypatch):
     before = sharing_results.current_fingerprint()
-    assert "shared_rate" in ROOTS
+    assert "shared_capacity" in ROOTS
     monkeypatch.setattr(sharing_results, "REPLICATIONS", 5)
     assert sharing_results.current_fingerprint() != before
 

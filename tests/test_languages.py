@@ -22,12 +22,12 @@ from kvsim_app.languages import (
     speaking,
     spoken,
 )
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import choices
 
 ADDRESSES = {
     path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT)
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
 }
 
 

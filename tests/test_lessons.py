@@ -25,14 +25,14 @@ from kvsim_app.lessons import (
     start_of,
 )
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, load_results
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import NAMES, WORKLOADS, Settings, choices, values
 
 CARDS = {card["name"]: card for card in LESSONS["cards"]}
 PRESETS = {preset["name"]: preset for preset in LESSONS["presets"]}
 ADDRESSES = {
     path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT)
+    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
 }
 
 

@@ -29,7 +29,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def shown(results, kept):
-    return described(results, kept, Settings())
+    return described(results, kept, Settings(), Sharing())
 
 
 def test_it_is_served_at_its_own_settings(results, shown):
@@ -42,10 +42,10 @@ def test_it_is_served_at_its_own_settings(results, shown):
 
 
 def test_bars_are_empty_where_nothing_fits(results, kept):
-    shown = described(results, kept, Settings(max_length=1024))
+    shown = described(results, kept, Settings(max_length=1024), Sharing())
     assert min(shown["widths"].values()) > 0, "its own system prompt leaves room"
     none = replace(results, arrays={**results.arrays, "shared_prompts": _half_missing(results)})
-    widths = described(none, kept, Settings())["widths"]
+    widths = described(none, kept, Settings(), Sharing())["widths"]
     assert [widths[bar] for bar in BARS] == [0, pytest.approx(shown_alone(results)), 0]
 
 

@@ -56,7 +56,7 @@ def language(tmp_path_factory):
 def page(browser, plate, language, tmp_path_factory):
     """The page in the made-up language, as one file."""
     place = tmp_path_factory.mktemp("page") / "plate.html"
-    place.write_text(inlined_page(load_results(), Settings(), language), "utf-8")
+    place.write_text(inlined_page(load_results(), Settings(), language=language), "utf-8")
     visits = Visits(browser, plate, LOOKING)
     visits.hosts.add("")
     page = visits.open(ready=False)

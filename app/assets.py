@@ -88,6 +88,9 @@ SCRIPTS = (
     ),
 )
 
+# All that a server gives an address of its own.
+LINKED = (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
+
 
 def linked_page(
     results: Results,

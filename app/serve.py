@@ -14,9 +14,8 @@ from .answer_handlers import Desk, patterns
 from .assets import (
     ANSWERS_ADDRESS,
     FILM_ADDRESS,
+    LINKED,
     PICTURES,
-    SCRIPTS,
-    STYLES,
     TEACHER,
     linked_page,
     linked_policy,
@@ -25,7 +24,7 @@ from .assets import (
 from .handlers import Asset, AssetHandler, FilmHandler, NothingHandler
 from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
-from .results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from .results import load_results
 
 # A session holds megabytes but nothing that a reader set: whoever comes back gets another.
 SESSION_KEPT_MS = 5000
@@ -50,7 +49,7 @@ def prepare(public_url: str = "") -> dict[str, Asset]:
     results = load_results()
     assets = {}
     addresses: dict[Path, str] = {}
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING):
+    for path in LINKED:
         asset = Asset(_CONTENT_TYPES[path.suffix], path.read_bytes())
         addresses[path] = f"assets/{asset.tag}/{path.name}"
         assets[addresses[path]] = asset

@@ -5,21 +5,27 @@ from damages import damaged, damages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kvsim_app import paper_store, results
+from kvsim_app import overcommit_results, paper_store, results, sharing_results
 from kvsim_app.atlas import load
 from kvsim_app.container import ResultsError, unpack
-from kvsim_app.results import ATLASES, FILMS, PAPER
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 
-TRIED = 100  # damages of each file
-FILES = {path.name: path for path in (*ATLASES.values(), FILMS, PAPER)}
+# By whom these are read.
+CHECKED = {
+    FILMS.name: lambda path: results._contents(path, load(ATLASES["exponential"]).fingerprint),
+    OVERCOMMIT.name: lambda path: results._contents(path, overcommit_results.current_fingerprint()),
+    SHARING.name: lambda path: sharing_results.check_current(sharing_results.load(path)),
+}
+TRIED = 50  # damages of each file
+FILES = {path.name: path for path in (*ATLASES.values(), FILMS, PAPER, OVERCOMMIT, SHARING)}
 
 
 def content(path):
     """What is read from a file, in a form to compare; raises ``ResultsError``."""
     if path.name == PAPER.name:
         return paper_store.to_bytes(paper_store.load(path))
-    if path.name == FILMS.name:
-        results._check_films(path, load(ATLASES["exponential"]).fingerprint)
+    if path.name in CHECKED:
+        CHECKED[path.name](path)
         header, arrays = unpack(path.read_bytes())
         return str(header), {name: array.tobytes() for name, array in arrays.items()}
     atlas = load(path)
@@ -59,6 +65,6 @@ def test_no_damage_gives_a_wrong_number(name, tmp_path_factory):
 def test_any_bytes_are_refused_with_a_sentence(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(data)
-    for read in (load, paper_store.load, lambda path: results._check_films(path, "")):
+    for read in (load, paper_store.load, lambda path: results._contents(path, "")):
         with pytest.raises(ResultsError, match=r"^[^\n]+`kvsim atlas`\.$"):
             read(path)

@@ -19,10 +19,10 @@ from sampling import fresh_random
 
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
-from kvsim_app.assets import SCRIPTS, STYLES, inlined_page, linked_page
+from kvsim_app.assets import LINKED, inlined_page, linked_page
 from kvsim_app.atlas_build import PLANS
 from kvsim_app.films import CLOCK_TOLERANCE_S, TICK_S, film_at, film_of, make_films, to_bytes
-from kvsim_app.results import ATLASES, FILMS, SHARING, load_results
+from kvsim_app.results import ATLASES, FILMS, load_results
 from kvsim_app.settings import Settings, values
 
 PAGE_BYTES = 3_000_000
@@ -247,8 +247,9 @@ def test_a_sample_of_the_shipped_films(shipped):
 def test_the_whole_page_is_small():
     """Uncompressed, as a browser holds it: linked, and with everything inside."""
     results = load_results()
-    files = (*STYLES, *SCRIPTS, ATLASES["exponential"], FILMS, SHARING)
-    page = linked_page(results, {path: path.name for path in (*files, *ATLASES.values())})
+    others = {path for name, path in ATLASES.items() if name != "exponential"}
+    files = [path for path in LINKED if path not in others]
+    page = linked_page(results, {path: path.name for path in LINKED})
     linked = len(page.encode()) + sum(path.stat().st_size for path in files)
     assert linked < PAGE_BYTES, f"{linked:,} bytes"
     inlined = len(inlined_page(results, Settings()).encode())

@@ -12,7 +12,7 @@ from made_up_language import words as made_up_words
 from page_text import Page
 
 from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLES, linked_page
+from kvsim_app.assets import LINKED, linked_page
 from kvsim_app.languages import (
     ENGLISH,
     PLATES_OWN,
@@ -22,13 +22,10 @@ from kvsim_app.languages import (
     speaking,
     spoken,
 )
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from kvsim_app.results import load_results
 from kvsim_app.settings import choices
 
-ADDRESSES = {
-    path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
-}
+ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}
 
 
 def refused(folder, content):

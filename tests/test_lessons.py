@@ -9,7 +9,13 @@ from page_text import Page
 from sampling import fresh_random
 
 from kvsim_app import words
-from kvsim_app.assets import SCRIPTS, STYLES, TEACHER, inlined_page, linked_page, teachers_page
+from kvsim_app.assets import (
+    LINKED,
+    TEACHER,
+    inlined_page,
+    linked_page,
+    teachers_page,
+)
 from kvsim_app.lessons import (
     LESSONS,
     answer,
@@ -25,15 +31,12 @@ from kvsim_app.lessons import (
     start_of,
 )
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from kvsim_app.results import load_results
 from kvsim_app.settings import NAMES, WORKLOADS, Settings, choices, values
 
 CARDS = {card["name"]: card for card in LESSONS["cards"]}
 PRESETS = {preset["name"]: preset for preset in LESSONS["presets"]}
-ADDRESSES = {
-    path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
-}
+ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}
 
 
 @pytest.fixture(scope="module")

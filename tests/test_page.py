@@ -17,6 +17,7 @@ from kvsim.shape import WEIGHT_BITS
 from kvsim_app import words, your_server
 from kvsim_app.assets import (
     ANSWERS_ADDRESS,
+    LINKED,
     SCRIPTS,
     STYLES,
     TEACHER,
@@ -29,10 +30,7 @@ from kvsim_app.reading import read
 from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import Settings, choices
 
-ADDRESSES = {
-    path: f"assets/{path.name}"
-    for path in (*STYLES, *SCRIPTS, *ATLASES.values(), FILMS, OVERCOMMIT, SHARING)
-}
+ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_the_command_is_one(command, monkeypatch):
     given = {}
     monkeypatch.setattr("kvsim_app.__main__._serve", lambda *values: given.update(got=values) or 0)
     assert main(command) == 0
-    port, address, origins, processes = given["got"]
+    port, address, origins, _, processes = given["got"]
     assert (port, address) == (5006, "localhost")
     assert origins == ["plate.example.org"]
     assert processes > 1

@@ -156,6 +156,8 @@ def check_page(page, *, film=True, **position):
     So does the film, unless none of these settings can be had.
     """
     wait_for_words(page, **position)
+    # Other settings may have the same words: charts are drawn with the next frame.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     check_sources(page, **position)
     check_shares(page, **position)
     wanted = words_at(**position)

@@ -33,9 +33,11 @@ READ = """
 links => {
   const data = JSON.parse(document.getElementById("plate-data").textContent);
   const words = new kvsim.Words(data.words, data.constants);
-  const controls = { table: data.controls, index: (name) => controls.table
-    .find((each) => each.name === name).default };
-  const link = new kvsim.Link(controls, words);
+  const groups = [data.controls, ...Object.values(data.sections)].map((table) => ({
+    table,
+    position: Object.fromEntries(table.map((each) => [each.name, each.default])),
+  }));
+  const link = new kvsim.Link(groups, words, new kvsim.View(groups, words));
   return links.map((search) => {
     try {
       return link.read(search);

@@ -12,7 +12,7 @@ from sampling import some
 from browser.expected import check_page, words_at
 from browser.hands import choose
 from kvsim_app import words
-from kvsim_app.results import ATLASES, FILMS
+from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING
 
 TRIED = 100  # damages of each file
 
@@ -43,7 +43,9 @@ async ([whole, changes]) => {
 
 
 @pytest.mark.parametrize(
-    "path", [*ATLASES.values(), FILMS, None], ids=lambda path: path and path.name
+    "path",
+    [*ATLASES.values(), FILMS, OVERCOMMIT, SHARING, None],
+    ids=lambda path: path and path.name,
 )
 def test_no_damage_gives_a_wrong_number(workbench, path):
     """Of each that the page fetches, and of a film as a server makes it."""

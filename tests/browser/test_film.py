@@ -30,7 +30,8 @@ def time_shown(page):
 
 
 def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
+    player = page.get_by_role("group", name="Film of the first minute")
+    return player.get_by_role("button", name=name, exact=True)
 
 
 def speed(page):

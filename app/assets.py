@@ -21,7 +21,7 @@ STYLES = tuple(
     for name in (
         *("page", "controls", "findings", "cache", "essay", "bars", "cards", "sharing"),
         *("sharing-drawing", "overcommit", "embedding", "readers"),
-        *("your-server", "own-results"),
+        *("your-server", "own-results", "sections"),
     )
 )
 ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
@@ -59,6 +59,7 @@ SCRIPTS = (
             "inspector",
             "stage",
             "tables",
+            "untold",
             "copying",
             "overcommit_words",
             "timeline",

@@ -21,7 +21,7 @@ SERIF = (
 )
 TEXT_SIZE = "14px"
 KINDS = ("contiguous", "paged")
-LEAST_TTFT_S, MOST_TTFT_S = 0.0004, 2000.0
+LEAST_TTFT_S, MOST_TTFT_S = 0.00025, 2000.0
 HANDLE_PX = 28  # a strip above the plot, for the handle of the marker
 _TICKS_S = {0.01: 2, 0.1: 1, 1: 0, 10: 0, 100: 0, 1000: 0}  # with so many decimals
 

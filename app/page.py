@@ -18,6 +18,7 @@ from . import overcommit, paper_figure, sharing_page, swap_figure, words, your_s
 from .charts import capacity_chart, ttft_chart
 from .languages import PLATES_OWN, Language, speaking, spoken
 from .lessons import LESSONS, described_cards, described_presets
+from .parts import headings_of
 from .paths import TEMPLATES
 from .reading import Reading, read
 from .results import Results
@@ -105,6 +106,7 @@ def render(
             .render(
                 known,
                 controls=described,
+                headings_of=headings_of,
                 live=lambda key: Markup('<span data-live="{}">{}</span>').format(key, live[key]),
                 teacher=teacher,
                 home="",

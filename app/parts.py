@@ -17,6 +17,38 @@ def parts_of(page: str) -> list[str]:
     return reader.parts
 
 
+def headings_of(sections: str) -> list[tuple[str, str]]:
+    """Return the id and the heading (``h2``) of each section, in order, that has an id of its own.
+
+    Sections without one, such as the essay's, belong to what stands before them.
+    """
+    reader = _Headings()
+    reader.feed(sections)
+    reader.close()
+    return [(section, " ".join(text.split())) for section, text in reader.headings.items()]
+
+
+class _Headings(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.headings: dict[str, str] = {}
+        self._section: str | None = None
+        self._within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "section":
+            self._section = dict(attrs).get("id")
+        self._within = tag == "h2" or (self._within and tag == "span")
+
+    def handle_data(self, data: str) -> None:
+        if self._within and self._section:
+            self.headings[self._section] = self.headings.get(self._section, "") + data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "h2":
+            self._within = False
+
+
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -18,7 +18,7 @@
     /** Show the parts of the cache in tokens (as kvsim.Replay gives them), and two counts. */
     show({ parts, running, waiting }, capacity) {
       const { words, kind } = this;
-      const shown = Object.entries(parts).filter(([name, tokens]) => tokens > 0 || name === "tokens");
+      const shown = Object.entries(parts).filter(([name, tokens]) => tokens > 0 || (name === "tokens" && tokens === 0));
       this.fill(this.bar, shown.length, "i");
       this.fill(this.key, shown.length, "li");
       shown.forEach(([name, tokens], index) => {
@@ -34,7 +34,7 @@
         entry.firstChild.className = `swatch swatch-${name}`;
         entry.lastChild.textContent = words.fill(`part_${name}`, { share });
       });
-      this.counts.textContent = words.fill("counts", {
+      this.counts.textContent = words.fill(Number.isNaN(running) ? "not_computed" : "counts", {
         running: words.count(running),
         waiting: words.count(waiting),
       });

@@ -15,7 +15,7 @@
       this.words = words;
       this.place = document.getElementById("limit-strips");
       this.height = KINDS.length * STRIP_PX;
-      // On paper, which is narrower, the strips are pressed together as the chart is.
+      // On paper, which is narrower, the strips are pressed together if the chart is.
       this.drawing = element("svg", {
         role: "img",
         height: this.height,
@@ -29,6 +29,7 @@
       this.half = (this.rates[1] - this.rates[0]) / 2;
       const { left, width } = this.drawing.getBoundingClientRect();
       this.drawing.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
+      this.place.style.setProperty("--screen-width", `${width}px`); // on paper it is the chart's
       const axis = this.charts.rateAxis();
       // Each rate has a cell, as wide as the distance to its neighbour, below its place in the chart.
       this.x = (rate) => axis.position(rate) - left;

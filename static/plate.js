@@ -38,6 +38,7 @@
     const embedding = new kvsim.Embedding(link, view, words);
     const live = document.querySelectorAll("[data-live]");
     const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
+    const untold = new kvsim.Untold(words);
     const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
     let shown; // {atlas, reading, known} of what stands on the page
 
@@ -51,6 +52,7 @@
       const known = words.of(reading);
       shown = { atlas: atlases.current, reading, known };
       for (const element of live) element.textContent = known[element.dataset.live];
+      untold.update(known);
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       strips.update(reading, known);

@@ -72,6 +72,11 @@
           ? !chosen.some((each) => each.contains(part) || part.contains(each))
           : embedded && "reading" in part.dataset;
       }
+      const contents = document.querySelector(".contents");
+      for (const link of contents.querySelectorAll("a")) {
+        link.parentElement.hidden = document.querySelector(link.hash).hidden;
+      }
+      contents.hidden = !contents.querySelector("li:not([hidden])");
       for (const { table, inputs } of this.groups) {
         for (const { name, key } of table) {
           inputs[name].closest(CONTROL).hidden = this.hidden.has(key);

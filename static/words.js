@@ -113,7 +113,8 @@
       }
       if (sides.some((side) => Number.isNaN(side.sustained))) known.verdict = "";
       if (sides.some((side) => Number.isNaN(side.doubled[0]))) {
-        known.limit_line = known.doubled_line = this.fill("not_computed", {});
+        known.limit_line = this.fill("not_computed", {});
+        known.doubled_line = "";
       }
       if (!sides.every((side) => side.computed)) {
         known.finding_ttft = known.finding_cache = this.fill("not_computed", {});

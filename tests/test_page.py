@@ -362,3 +362,16 @@ def test_only_a_served_page_asks_about_other_servers(results, page):
     alone = Page(inlined_page(results, Settings())).one("script", id="plate-data").text
     assert served["answers"] == ANSWERS_ADDRESS
     assert "answers" not in json.loads(alone)["files"]
+
+
+def test_the_contents_lead_from_the_workshop_to_every_section_in_order(page, html):
+    contents = html[html.index('<nav class="contents"') : html.index("</nav>")]
+    links = re.findall(r'<a href="#([\w-]+)">([^<]+)</a>', contents)
+    sections = [each for each in page.all("section", id=...) if each["id"] != "workshop"]
+    assert [section for section, _ in links] == [section["id"] for section in sections]
+    for section, heading in links:
+        label = page.one(id=section)["aria-labelledby"]
+        assert heading == page.one(id=label).text.strip()
+    assert (
+        html.index('id="workshop"') < html.index('<nav class="contents"') < html.index('id="cards"')
+    )

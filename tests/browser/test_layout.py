@@ -131,6 +131,7 @@ def test_without_scripts_the_text_and_the_numbers_are_there(visits):
     expect(page.locator("#readouts")).to_contain_text("333")
     expect(page.locator("#essay p").first).to_be_visible()
     expect(page.locator("#workshop .no-script")).to_be_visible()
+    expect(page.locator("#your-server .no-script")).to_be_visible()
     expect(page.get_by_role("slider")).to_have_count(0)
 
 

@@ -46,6 +46,12 @@ def test_a_frame_shows_the_plate_without_masthead_and_text(visits, parts, option
         *ALWAYS,
     }
     assert page.locator(".colophon").is_visible()
+    # The contents lead to what is there.
+    links = page.locator(".contents a")
+    for link in links.all():
+        there = page.locator(link.get_attribute("href")).is_visible()
+        assert link.is_visible() == there, link
+    assert 0 < links.locator("visible=true").count() < links.count()
     assert not sideways(page)
     assert violations(page) == []
     # The same parts by the same names as in Python, which checks them for the offline file.
@@ -79,6 +85,7 @@ def test_parts_can_be_picked(visits):
 def test_a_part_without_the_cache_leaves_it_undrawn_and_works(visits):
     page = visits.open("?show=charts", ready=True)
     assert visible(page, "ttft-figure", "cache-figure", "reading") == {"ttft-figure"}
+    assert not page.locator(".contents").is_visible()
     assert page.locator(".lede").is_visible()
     page.wait_for_selector("html[data-films]", state="attached")
     put(page, block_size=1)

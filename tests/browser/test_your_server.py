@@ -231,6 +231,11 @@ def test_a_server_is_computed_kept_and_left_again(page):
     switch(page).check()
     expect(page.locator("#ttft-figure figcaption")).to_contain_text(words.fill("not_computed"))
     assert page.inner_text("[data-live=paged_ttft] >> nth=0") == words.fill("unknown")
+    # A cell says so; sentences that would need the figure are not said.
+    for told in page.locator("#reading [data-told]").all():
+        expect(told).to_be_hidden()
+    expect(page.locator("#reading [data-untold]")).to_have_text(words.fill("not_computed"))
+    assert words.fill("unknown") not in page.inner_text("#reading")
     assert "NaN" not in page.inner_text("#plate")
     assert page.locator("#workload").is_disabled()
     assert violations(page) == []
@@ -252,6 +257,10 @@ def test_a_server_is_computed_kept_and_left_again(page):
     check_page(page, film=False)
     assert page.url == address
     assert page.locator("#workload").is_enabled()
+    expect(page.locator("#reading [data-told]")).to_have_count(2)
+    for told in page.locator("#reading [data-told]").all():
+        expect(told).to_be_visible()
+    expect(page.locator("#reading [data-untold]")).to_be_hidden()
 
 
 def test_a_small_server_is_computed_to_its_end(page):

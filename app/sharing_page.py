@@ -37,7 +37,7 @@ def described(
             {
                 "label": tokens(row["prefix_tokens"])
                 if row["prefix_tokens"]
-                else fill("sharing_none"),
+                else fill("sharing_no_prefix"),
                 "published": fixed(row["published"], 2) if row["published"] else "",
                 "simulated": fixed(row["ratio"], 2),
                 "spread": _range(row["spread"], 2),

@@ -22,7 +22,6 @@ _READ_OUT = re.compile(
 # of its own gives for a name.
 _STRING = re.compile(r'"([^"]*)"')
 _PROSE = re.compile(r"[A-Z][a-z-]+|.*[a-z],? .*")
-_PAIR = re.compile(r'\("\w+", $')  # before the name that is shown of something
 
 
 def _widened(text):
@@ -49,9 +48,7 @@ def _markup(kept):
 
 
 def _string(match):
-    before, after = match.string[: match.start()], match.string[match.end() :]
-    prose = before.endswith('": ') or _PROSE.fullmatch(match[1])
-    prose = prose or (_PAIR.search(before) and after.startswith(")"))
+    prose = match.string[: match.start()].endswith('": ') or _PROSE.fullmatch(match[1])
     return _widened(match[0]) if prose else match[0]
 
 

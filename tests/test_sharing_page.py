@@ -14,7 +14,7 @@ from kvsim_app.sections import Sharing
 from kvsim_app.settings import Settings
 from kvsim_app.sharing_page import described
 from kvsim_app.sharing_words import BARS, read, sharing_words
-from kvsim_app.words import fixed
+from kvsim_app.words import fixed, samples
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_the_papers_figures_stand_beside_the_models(shown, kept):
         fixed(stated, 2) for stated in published.FIGURE_15_ALPACA.values()
     ]
     for row, given in zip(shown["figure_15"], kept.figures["figure_15"], strict=True):
-        assert row["label"].endswith(f"{given['samples']} samples")
+        assert row["label"].endswith(samples(given["samples"]))
         assert row["simulated"] == fixed(given["saved"], 1)
         low, high = (float(end) for end in row["spread"].split(" to "))
         assert low <= float(row["simulated"]) <= high

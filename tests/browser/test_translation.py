@@ -8,15 +8,17 @@ from made_up_language import NAME, made_up_language
 from browser.conftest import LOOKING
 from browser.visits import Visits
 from kvsim_app.assets import STYLES, inlined_page, teachers_page
+from kvsim_app.link import VIEW_KEYS
 from kvsim_app.results import load_results
+from kvsim_app.sections import every_choice
 from kvsim_app.settings import Settings, choices, values
 
 # Names of things; what is for machines; what a link says in any language.
 NO_PROSE = (
     r"https?://\S+|file://\S+|kvsim\S*|Llama 3 8B|BF16|H100 SXM|A100 SXM 40 GB|vLLM|Mozilla.*"
     r"|\w+=\S*|OPT-\w+|LLaMA-\w+|ShareGPT|Alpaca"
-    r"|PNG|SVG|CSV|“[^”]*”|block, maxlen, rate, overhead, work, reserve"
-)
+    r"|PNG|SVG|CSV|“[^”]*”|"
+) + ", ".join([*(choice.key for _, choice in every_choice()), *VIEW_KEYS])
 # Nor is this, or what a server says of another server, which it says in English.
 READ = """() => {
   const CODE = "script, style, noscript, #bibtex, #embed, #host-snippet, #your-server";

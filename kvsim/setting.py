@@ -14,7 +14,7 @@ from kvsim.timeline import Timeline
 from kvsim.workload import ExponentialLengths, Lengths
 
 # Requests per second, and seconds: beyond them times are too long to tell one pass from the next.
-RATES = (1e-4, 1e9)
+RATES = (1e-9, 1e9)
 LONGEST_S = 1e10
 MOST_REQUESTS = 20_000_000  # of one run, which are in memory together
 

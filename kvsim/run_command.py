@@ -50,12 +50,17 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         )
     numbers = (
         ("--rate", 18.0, ("request rate", *RATES), "requests per second"),
-        ("--duration", PLATE_DURATION_S, ("duration", 0, LONGEST_S), "seconds of traffic"),
-        ("--cache-gb", PLATE_CACHE_BYTES / 1e9, ("size", 0, 1e9), "cache in units of 10**9 bytes"),
+        ("--duration", PLATE_DURATION_S, ("duration", 0.0, LONGEST_S), "seconds of traffic"),
+        (
+            "--cache-gb",
+            PLATE_CACHE_BYTES / 1e9,
+            ("size", 0.0, 1e9),
+            "cache in units of 10**9 bytes",
+        ),
     )
-    for option, default, within, what in numbers:
+    for option, default, reading, what in numbers:
         run.add_argument(
-            option, type=number(*within), default=default, help=f"{what}; default {default:g}"
+            option, type=number(*reading), default=default, help=f"{what}; default {default:g}"
         )
     run.add_argument(
         "--lengths", choices=tuple(LENGTHS), default="exponential", help="default exponential"

@@ -67,7 +67,7 @@ from kvsim.trace_rows import MAX_TRACE_BYTES, BadRow, TraceError
 from .answer_job import AnswerJob
 from .answer_reading import capacity_facts, config_facts, log_ask
 from .answering import Answering, TooManyError
-from .asked import UnknownTraceError, read_asked
+from .asked import UnknownTraceError, read_asked, trace_bytes
 from .asked_fields import shown
 from .kept import Kept
 
@@ -249,8 +249,7 @@ class TraceHandler(BodyHandler):
         """Return the trace's name and figures."""
         leave_out = self.get_query_argument("leave-out", "") == "1"
         trace = kvsim.read_trace(body, leave_out_bad_rows=leave_out)
-        size = sum(c.nbytes for c in (trace.arrival_s, trace.prompt_tokens, trace.output_tokens))
-        self.desk.traces.put(trace.digest, trace, size + 200 * len(trace.bad_rows))
+        self.desk.traces.put(trace.digest, trace, trace_bytes(trace))
         facts = trace_facts(trace) | {"bad_rows": [_bad_row(row) for row in trace.bad_rows]}
         return {"trace": trace.digest} | facts, 200
 

@@ -136,6 +136,13 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
     )  # fmt: skip
 
 
+def trace_bytes(trace: kvsim.Trace) -> int:
+    """Bytes of a trace in memory, roughly: its numbers, and whatever else the file had."""
+    numbers = sum(c.nbytes for c in (trace.arrival_s, trace.prompt_tokens, trace.output_tokens))
+    texts = (*trace.further_columns, *(row.reason for row in trace.bad_rows))
+    return numbers + sum(4 * len(text) + 150 for text in texts)
+
+
 def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     shape = _shape(fields)
     gpu = fields.one_of("gpu", tuple(kvsim.CARDS))

@@ -273,8 +273,12 @@ class ComputeHandler(BodyHandler):
         return job.status(ticket), 202
 
 
+@stream_request_body
 class JobHandler(AnswersHandler):
     """Tells how far an answer is, takes it back, and sends what there is of it."""
+
+    def data_received(self, chunk: bytes) -> None:
+        """Drop what comes: no body is needed here, and none is kept in memory."""
 
     @cached_property
     def ticket(self) -> str:

@@ -274,6 +274,12 @@ def test_an_origin_that_is_no_address_may_not_ask(host):
     assert refused(ask(host, cancel, "", Origin="http://[::1"), 403)
 
 
+def test_bodies_that_nobody_needs_are_dropped(host):
+    kind = "multipart/form-data; boundary="
+    cancel = f"jobs/{'0' * 32}/cancel"
+    assert refused(ask(host, cancel, b"x" * 1_000_000, Content_Type=kind), 404)
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -13,6 +13,7 @@ from socket import gethostname
 from urllib.parse import urlsplit
 
 from kvsim.command import add_commands, add_workers, whole
+from kvsim.terminal import to_the_end
 
 from .paths import STATIC
 
@@ -87,8 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     add_commands(commands)
     given = parser.parse_args(arguments)
-    status: int = given.run(given)
-    return status
+    return to_the_end(lambda: given.run(given))
 
 
 def _host(text: str) -> str:

@@ -49,12 +49,14 @@ another one is told 404 or 409, and asks again.
 import asyncio
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from tornado.http1connection import HTTP1Connection
 from tornado.web import RequestHandler, stream_request_body
 
 import kvsim
@@ -65,13 +67,19 @@ from kvsim.trace_rows import MAX_TRACE_BYTES, BadRow, TraceError
 from .answer_job import AnswerJob
 from .answer_reading import capacity_facts, config_facts, log_ask
 from .answering import Answering, TooManyError
-from .asked import UnknownTraceError, read_asked
+from .asked import UnknownTraceError, read_asked, trace_bytes
+from .asked_fields import shown
 from .kept import Kept
 
 MAX_TEXT_BYTES = MAX_LOG_BYTES
 MOST_READ_AT_ONCE = 8  # uploads, each of which is in memory as a whole
+UPLOAD_S = 180.0  # or a few slow ones would keep all others out
 _TRACES_BYTES = 96 * 2**20
 _TICKET_LENGTH = 64
+
+
+class RepeatedFieldError(ValueError):
+    """A field stands twice in a JSON object, and it is not known which one is meant."""
 
 
 class Desk:
@@ -122,7 +130,7 @@ class AnswersHandler(RequestHandler):
         site = self.request.headers.get("Sec-Fetch-Site")
         origin = self.request.headers.get("Origin")
         if site is None:
-            other = origin is not None and urlsplit(origin).netloc != self.request.host
+            other = origin is not None and _host(origin) != self.request.host
         else:
             other = site not in ("same-origin", "none")
         if other:
@@ -149,6 +157,9 @@ class BodyHandler(AnswersHandler):
             return
         self.desk.reading += 1
         self.counted = True
+        connection = self.request.connection
+        if isinstance(connection, HTTP1Connection):
+            connection.set_body_timeout(UPLOAD_S)
 
     def data_received(self, chunk: bytes) -> None:
         """Take a part of the body."""
@@ -180,7 +191,7 @@ class BodyHandler(AnswersHandler):
         body = b"".join(self._parts)
         self._parts.clear()
         try:
-            self.answer(*await asyncio.to_thread(self.read, body))
+            self.answer(*await asyncio.to_thread(self._read, body))
         except TraceError as error:
             rows = [_bad_row(row) for row in error.bad_rows]
             self.refuse(400, str(error), bad_rows=rows)
@@ -191,6 +202,13 @@ class BodyHandler(AnswersHandler):
         except ValueError as error:
             self.refuse(400, str(error))
 
+    def _read(self, body: bytes) -> tuple[Any, int]:
+        """Read a body; a fault in that must not be one that a thread cannot hand over."""
+        try:
+            return self.read(body)
+        except StopIteration as error:
+            raise RuntimeError(str(error)) from error
+
     def read(self, body: bytes) -> tuple[Any, int]:
         """Return the answer to a body and its status; raise ``ValueError`` with a sentence."""
         raise NotImplementedError
@@ -198,7 +216,9 @@ class BodyHandler(AnswersHandler):
     def asked(self, body: bytes) -> Any:
         """Return a JSON body's value."""
         try:
-            return json.loads(body)
+            return json.loads(body, object_pairs_hook=_once)
+        except RepeatedFieldError:
+            raise
         except (ValueError, RecursionError) as error:
             raise ValueError("This is no JSON: send one object with the fields.") from error
 
@@ -229,8 +249,7 @@ class TraceHandler(BodyHandler):
         """Return the trace's name and figures."""
         leave_out = self.get_query_argument("leave-out", "") == "1"
         trace = kvsim.read_trace(body, leave_out_bad_rows=leave_out)
-        size = sum(c.nbytes for c in (trace.arrival_s, trace.prompt_tokens, trace.output_tokens))
-        self.desk.traces.put(trace.digest, trace, size + 200 * len(trace.bad_rows))
+        self.desk.traces.put(trace.digest, trace, trace_bytes(trace))
         facts = trace_facts(trace) | {"bad_rows": [_bad_row(row) for row in trace.bad_rows]}
         return {"trace": trace.digest} | facts, 200
 
@@ -254,8 +273,12 @@ class ComputeHandler(BodyHandler):
         return job.status(ticket), 202
 
 
+@stream_request_body
 class JobHandler(AnswersHandler):
     """Tells how far an answer is, takes it back, and sends what there is of it."""
+
+    def data_received(self, chunk: bytes) -> None:
+        """Drop what comes: no body is needed here, and none is kept in memory."""
 
     @cached_property
     def ticket(self) -> str:
@@ -341,6 +364,25 @@ def patterns(desk: Desk, address: str) -> list[tuple[str, type[RequestHandler], 
         jobs: JobHandler,
     }
     return [(f"/{address}/{path}", each, {"desk": desk}) for path, each in handlers.items()]
+
+
+def _host(origin: str) -> str | None:
+    """Return the host of an origin, or None if it is no address at all."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, each of whose fields must be given once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise RepeatedFieldError(
+            f"{shown(counts.most_common(1)[0][0])} is given twice: once will do."
+        )
+    return found
 
 
 def _bad_row(row: BadRow) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import kvsim
 
 from . import atlas
 from .answer_rows import coarse_row, results_of, unknown_row, whole_row
-from .asked import REPLAYS, Asked
+from .asked import REPLAYS, Asked, trace_bytes
 from .atlas_build import Drawn, assemble, jobs
 from .atlas_rows import Job as Place
 from .atlas_rows import Row
@@ -112,12 +112,13 @@ class AnswerJob:
         """End it; what is there stays."""
         self.state, self.reason = state, reason
         self.pending.clear()
+        self.tickets.clear()
 
     @property
     def size_bytes(self) -> int:
         """Bytes of what is held, beside the atlas."""
         rows = sum(row_bytes(row) for row in self._rows.values())
-        return rows + (self.asked.trace.arrival_s.nbytes * 3 if self.asked.trace else 0) + 10_000
+        return rows + (trace_bytes(self.asked.trace) if self.asked.trace else 0) + 10_000
 
     def forget_rows(self) -> None:
         """Let go of what the atlas was made of, once it is finished."""

@@ -20,6 +20,8 @@ from typing import Any
 
 import kvsim
 from kvsim.cache_layout import GIB, KV_DTYPES
+from kvsim.command import LEAST_SHARE
+from kvsim.setting import RATES
 from kvsim.shape import WEIGHT_BITS
 
 from . import allocations, settings
@@ -34,6 +36,7 @@ _DEFAULT_GPU_SHARE = 0.9
 _MOST_CACHE_BYTES = 1e15
 _MOST_TOKENS = 10**12
 _MOST_SECONDS = 86_400.0
+_LEAST = 1e-6  # below it quotients overflow, and nothing that is served comes near
 
 
 class UnknownTraceError(ValueError):
@@ -96,7 +99,7 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
         "block_size": fields.whole("block_size", 1, LONGEST_BLOCK),
         "max_length": fields.whole("max_length", 2, LONGEST),
         "block_overhead": fields.number("block_overhead", 1000, zero=True),
-        "rate": fields.number("rate", MOST_RATE),
+        "rate": fields.number("rate", MOST_RATE, least=RATES[0]),
     }
     limits = kvsim.ServiceLimits(
         *(fields.number(name, _MOST_SECONDS) for name in ("ttft_s", "tpot_s", "latency_s"))
@@ -133,6 +136,13 @@ def read_asked(given: object, trace_named: Callable[[str], kvsim.Trace | None]) 
     )  # fmt: skip
 
 
+def trace_bytes(trace: kvsim.Trace) -> int:
+    """Bytes of a trace in memory, roughly: its numbers, and whatever else the file had."""
+    numbers = sum(c.nbytes for c in (trace.arrival_s, trace.prompt_tokens, trace.output_tokens))
+    texts = (*trace.further_columns, *(row.reason for row in trace.bad_rows))
+    return numbers + sum(4 * len(text) + 150 for text in texts)
+
+
 def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     shape = _shape(fields)
     gpu = fields.one_of("gpu", tuple(kvsim.CARDS))
@@ -150,8 +160,8 @@ def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     kv_dtype = fields.one_of("kv_dtype", tuple(KV_DTYPES)) or "bf16"
     seqs = fields.whole("max_num_seqs", 1, 10**6)
     batched = fields.whole("max_batched_tokens", 2, 10**8)
-    compute_share = fields.number("compute_share", 1)
-    bandwidth_share = fields.number("bandwidth_share", 1)
+    compute_share = fields.number("compute_share", 1, least=LEAST_SHARE)
+    bandwidth_share = fields.number("bandwidth_share", 1, least=LEAST_SHARE)
     if cache_bytes is not None or tokens is not None:
         fields.refuse("utilization", "it makes no difference where the cache's size is given.")
         utilization = _DEFAULT_GPU_SHARE
@@ -183,7 +193,7 @@ def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
 def _shape(fields: Fields) -> kvsim.Shape:
     name = fields.one_of("model", tuple(kvsim.MODELS))
     config = fields.take("config")
-    billions = fields.number("parameters_billions", 10**6)
+    billions = fields.number("parameters_billions", 10**6, least=_LEAST)
     if (name is None) == (config is None):
         raise ValueError(
             "Give one of model, a preset, and config, the text of a config.json; presets are "
@@ -209,8 +219,8 @@ def _workload(
     if workload == MEANS:
         usual = kvsim.ExponentialLengths()
         means = (
-            fields.number("mean_prompt_tokens", LONGEST) or usual.mean_prompt_tokens,
-            fields.number("mean_output_tokens", LONGEST) or usual.mean_output_tokens,
+            fields.number("mean_prompt_tokens", LONGEST, least=_LEAST) or usual.mean_prompt_tokens,
+            fields.number("mean_output_tokens", LONGEST, least=_LEAST) or usual.mean_output_tokens,
         )
     else:
         for name in ("mean_prompt_tokens", "mean_output_tokens"):

@@ -38,8 +38,13 @@ class Fields:
             )
         return value
 
-    def number(self, name: str, most: float, *, zero: bool = False) -> float | None:
-        """Return a field that is a number above 0 (or 0, if ``zero``) and at most ``most``."""
+    def number(
+        self, name: str, most: float, *, least: float = 0.0, zero: bool = False
+    ) -> float | None:
+        """Return a field that is a number above 0 (or 0, if ``zero``) and at most ``most``.
+
+        With ``least`` it is at least that.
+        """
         value = self.take(name)
         if value is None:
             return None
@@ -47,10 +52,11 @@ class Fields:
             isinstance(value, int | float)
             and not isinstance(value, bool)
             and (0 < value <= most or (zero and value == 0))
+            and value >= least
             and math.isfinite(value)
         )
         if not fits:
-            above = "from 0" if zero else "above 0 and up"
+            above = f"from {least:g}" if zero or least else "above 0 and up"
             raise ValueError(f"{name} is {shown(value)}: it must be a number {above} to {most:,}.")
         return float(value)
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from kvsim.command import add_commands
+from kvsim.terminal import to_the_end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -14,8 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
     given = parser.parse_args(arguments)
-    status: int = given.run(given)
-    return status
+    return to_the_end(lambda: given.run(given))
 
 
 if __name__ == "__main__":

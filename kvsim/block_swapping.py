@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from kvsim.block_pool import BlockPool
 from kvsim.block_tables import BlockTable, BlockTables, Copy, Snapshot
+from kvsim.kinds import of_kind
 from kvsim.prefix_keys import Key
 
 
@@ -20,6 +21,7 @@ class SwappingTables(BlockTables):
 
     def __init__(self, pool: BlockPool, host: BlockPool, watermark: float = 0.0) -> None:
         super().__init__(pool, watermark)
+        of_kind("host", host, BlockPool)
         if host.block_size != pool.block_size:
             raise ValueError(
                 f"The host's blocks have {host.block_size} tokens: choose {pool.block_size}, as "

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from kvsim import checks
 from kvsim.block_pool import BlockPool, PoolState
+from kvsim.kinds import of_kind
 from kvsim.prefix_keys import Key, chain, first_key, next_key, token_ids
 
 Answer = Literal["yes", "later", "never"]
@@ -75,6 +76,7 @@ class BlockTables:
     """
 
     def __init__(self, pool: BlockPool, watermark: float = 0.0) -> None:
+        of_kind("pool", pool, BlockPool)
         if not 0 <= checks.finite_number("watermark", watermark) < 1:
             raise ValueError(f"watermark is {watermark!r}: it must be a share from 0 to below 1.")
         self.pool = pool
@@ -224,6 +226,7 @@ class BlockTables:
         return table.pool is not self.pool
 
     def _check_live(self, table: BlockTable) -> None:
+        of_kind("table", table, BlockTable)
         if self._tables.get(table.number) is not table:
             raise ValueError(f"Table {table.number} has been freed: allocate another.")
 

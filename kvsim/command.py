@@ -9,6 +9,10 @@ from dataclasses import replace
 from kvsim import checks
 from kvsim.hardware import GPU, H100
 
+# Of the GPU's rates: with less, a pass would take longer than any traffic lasts.
+LEAST_SHARE = 0.001
+_SHOWN = 200  # characters of what somebody gave
+
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's; each sets ``run``, which returns what the shell is told."""
@@ -42,30 +46,26 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def number(what: str) -> Callable[[str], float]:
-    """Return a reader of numbers above zero, which says what it reads if it cannot."""
+def number(what: str, least: float = 0.0, most: float | None = None) -> Callable[[str], float]:
+    """Return a reader of numbers above zero, from ``least`` up to ``most`` if they are given.
+
+    It says what it reads if it cannot.
+    """
+    if most is None:
+        allowed = "above 0"
+    else:
+        allowed = (
+            f"from {least:g} to {most:,.10g}" if least else f"above 0 and at most {most:,.10g}"
+        )
 
     def read(text: str) -> float:
         try:
-            return checks.positive(what, float(text))
+            value = checks.positive(what, float(text))
+            if value >= least and (most is None or value <= most):
+                return value
         except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no {what}: give a number above 0"
-            ) from None
-
-    return read
-
-
-def share(what: str) -> Callable[[str], float]:
-    """Return a reader of shares above zero and up to one, which says so if it cannot."""
-
-    def read(text: str) -> float:
-        try:
-            return checks.share(what, float(text))
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no {what}: give a number above 0 and at most 1"
-            ) from None
+            pass
+        raise argparse.ArgumentTypeError(f"{text[:_SHOWN]!r} is no {what}: give a number {allowed}")
 
     return read
 
@@ -76,7 +76,7 @@ def add_efficiencies(parser: argparse.ArgumentParser) -> None:
         default = getattr(H100, f"{name}_share")
         parser.add_argument(
             f"--{name}-share",
-            type=share("share"),
+            type=number("share", LEAST_SHARE, 1),
             default=default,
             help=f"of the GPU's published {what}; default {default}",
         )
@@ -91,10 +91,10 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within limits, which says what it reads if it cannot."""
 
     def read(text: str) -> int:
-        digits = text.isascii() and text.isdigit() and len(text) <= 18
+        digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
         if not digits or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"{text!r} is no {what}: give a number from {least} to {most}"
+                f"{text[:_SHOWN]!r} is no {what}: give a number from {least} to {most}"
             )
         return int(text)
 

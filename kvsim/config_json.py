@@ -6,6 +6,7 @@ from typing import Any
 
 from kvsim import parameters
 from kvsim.config_keys import MOST, Keys
+from kvsim.kinds import of_kind
 from kvsim.layer_types import FULL, LINEAR, SLIDING, layer_types, refuse_the_uncovered
 from kvsim.layers import Attention, Latent, Layer, LinearState
 from kvsim.shape import Parameters, Shape
@@ -26,26 +27,27 @@ def read_config(config: str | bytes | Mapping[str, Any], name: str = "config.jso
     ``ValueError`` with one sentence for text that is no JSON, missing keys, values of a wrong
     type, and kinds of layers that the formulas of :mod:`kvsim.cache_layout` do not cover.
     """
+    of_kind("config", config, str, bytes, Mapping)
     keys = Keys(config if isinstance(config, Mapping) else _object(config))
     refuse_the_uncovered(keys)
     count = keys.need("num_hidden_layers", "n_layer", "n_layers", "num_layers", most=MOST["layers"])
     kinds, window, notes = layer_types(keys, count)
     heads = keys.whole("num_attention_heads", "n_head", "n_heads")
     heads = heads or _default_heads(keys, 0)
-    of_kind: dict[str, Layer] = {}
+    layer_of: dict[str, Layer] = {}
     flops: dict[str, int | None] = {}
     for kind in dict.fromkeys(kinds):
         if kind == LINEAR:
-            of_kind[kind], flops[kind] = _linear(keys), 0
+            layer_of[kind], flops[kind] = _linear(keys), 0
         elif keys.get("kv_lora_rank") is not None:
-            of_kind[kind], flops[kind] = _latent(keys, kind, heads)
+            layer_of[kind], flops[kind] = _latent(keys, kind, heads)
         else:
-            of_kind[kind], flops[kind] = _attention(keys, kind, heads, window)
+            layer_of[kind], flops[kind] = _attention(keys, kind, heads, window)
     counted, uncounted = _count(keys, count, kinds)
     each = [flops[kind] for kind in kinds]
     return Shape(
         name=_name(keys) or name,
-        layers=tuple(of_kind[kind] for kind in kinds),
+        layers=tuple(layer_of[kind] for kind in kinds),
         attention_heads=heads,
         attention_flops=None if None in each else sum(value or 0 for value in each),
         parameters=counted,

@@ -1,7 +1,9 @@
 """The commands that read what others have written: ``log`` and ``trace``."""
 
 import argparse
+import errno
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +17,7 @@ from kvsim.server_log import ServerLog, read_log
 from kvsim.trace_csv import Trace, read_trace
 from kvsim.trace_rows import MAX_TRACE_BYTES, TraceError
 
+_SHOWN = 200  # characters of a name that somebody gave
 # What the figures of a log are called where they are listed.
 NAMES = {
     "model": "model",
@@ -160,7 +163,11 @@ def trace_facts(trace: Trace) -> dict[str, Any]:
 def _read(name: str, most: int) -> bytes:
     """Read a file or standard input, of which one byte beyond ``most`` is enough to refuse it."""
     if name == "-":
+        if sys.stdin is None:  # closed by whoever started this
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return sys.stdin.buffer.read(most + 1)
+    if "\0" in name:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     with Path(name).open("rb") as file:
         return file.read(most + 1)
 
@@ -171,7 +178,9 @@ def _print_json(found: dict[str, Any]) -> None:
 
 def _fail(name: str, error: Exception) -> int:
     if isinstance(error, OSError):
-        sentence = f"{name} cannot be read ({error.strerror}): give a file, or - for the input."
+        sentence = (
+            f"{name[:_SHOWN]!r} cannot be read ({error.strerror}): give a file, or - for the input."
+        )
     else:
         sentence = str(error)
     print(sentence, file=sys.stderr)

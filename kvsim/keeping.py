@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from kvsim.kinds import of_kind, shown
 from kvsim.limits import RESOURCES, BindingLimits
 from kvsim.replay import Replay
 from kvsim.setting import Setting
@@ -41,6 +42,8 @@ def record(
     ``limits`` are those at the setting's rate alone. Raises ``ValueError`` for limits at other
     rates.
     """
+    of_kind("setting", setting, Setting, Replay)
+    of_kind("summary", summary, Summary)
     if limits is not None and limits.rates_per_s.tolist() != [setting.rate_per_s]:
         raise ValueError(
             f"limits are those at {limits.rates_per_s.tolist()} requests/s: give those at "
@@ -64,8 +67,14 @@ def to_csv(
     results: Iterable[tuple[Setting | Replay, Summary, BindingLimits | None]],
 ) -> str:
     """Return a table of results with one row for each setting; what names it comes first."""
+    try:
+        triples = [(setting, summary, limits) for setting, summary, limits in results]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"results is {shown(results)}: give settings, each with its summary and limits."
+        ) from None
     rows = []
-    for setting, summary, limits in results:
+    for setting, summary, limits in triples:
         kept = record(setting, summary, limits)
         binding = kept["binding_limit"] or _NO_BINDING
         rows.append(

@@ -11,26 +11,32 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from numbers import Integral
 
+from kvsim.kinds import shown
+
 Key = bytes
 
 
 def token_ids(tokens: Iterable[int]) -> list[int]:
     """Return token ids as a list of ints. Raises ``ValueError`` if it is none."""
-    if not isinstance(tokens, Iterable):
-        raise ValueError(f"tokens is {tokens!r}: it must be a list of token ids.")
-    return [_token_id(token) for token in tokens]
+    try:
+        each = iter(tokens)
+    except TypeError:  # an array of no dimension has __iter__, too
+        raise ValueError(f"tokens is {shown(tokens)}: it must be a list of token ids.") from None
+    return [_token_id(token) for token in each]
 
 
 def _token_id(token: object) -> int:
     if not isinstance(token, bool) and isinstance(token, Integral) and 0 <= int(token) < 2**63:
         return int(token)
-    raise ValueError(f"A token is {token!r}: token ids must be whole numbers from 0 to 2**63 - 1.")
+    raise ValueError(
+        f"A token is {shown(token)}: token ids must be whole numbers from 0 to 2**63 - 1."
+    )
 
 
 def first_key(salt: str) -> Key:
     """Return what stands before the first block. Raises ``ValueError`` if ``salt`` is no text."""
     if not isinstance(salt, str):
-        raise ValueError(f"salt is {salt!r}: it must be a text.")
+        raise ValueError(f"salt is {shown(salt)}: it must be a text.")
     return sha256(salt.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from kvsim import checks
 from kvsim.allocation import Allocation, Paged
 from kvsim.engine import simulate
+from kvsim.kinds import of_kind
 from kvsim.limits import RESOURCES, SMALL_SHARE, BindingLimits, doubled
 from kvsim.server import Server
 from kvsim.summary import ServiceLimits, Summary, summarise
@@ -37,6 +38,10 @@ class Replay:
     seed = None  # nothing is drawn
 
     def __post_init__(self) -> None:
+        of_kind("trace", self.trace, Trace)
+        of_kind("server", self.server, Server)
+        of_kind("allocation", self.allocation, Allocation)
+        of_kind("limits", self.limits, ServiceLimits)
         checks.keep(self, checks.length, "max_length")
         self.requests  # noqa: B018, the rate is refused now, not later
 

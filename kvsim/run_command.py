@@ -14,7 +14,7 @@ from kvsim.hardware import H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
 from kvsim.limits import RESOURCES, BindingLimits
 from kvsim.server import PLATE_CACHE_BYTES, Server
-from kvsim.setting import Setting
+from kvsim.setting import LONGEST_S, RATES, Setting
 from kvsim.source import python_lines
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
 from kvsim.workload import ExponentialLengths
@@ -49,13 +49,18 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             help=f"{what}; default {start}",
         )
     numbers = (
-        ("--rate", 18.0, "request rate", "requests per second"),
-        ("--duration", PLATE_DURATION_S, "duration", "seconds of traffic"),
-        ("--cache-gb", PLATE_CACHE_BYTES / 1e9, "size", "cache in units of 10**9 bytes"),
+        ("--rate", 18.0, ("request rate", *RATES), "requests per second"),
+        ("--duration", PLATE_DURATION_S, ("duration", 0.0, LONGEST_S), "seconds of traffic"),
+        (
+            "--cache-gb",
+            PLATE_CACHE_BYTES / 1e9,
+            ("size", 0.0, 1e9),
+            "cache in units of 10**9 bytes",
+        ),
     )
-    for option, default, named, what in numbers:
+    for option, default, reading, what in numbers:
         run.add_argument(
-            option, type=number(named), default=default, help=f"{what}; default {default:g}"
+            option, type=number(*reading), default=default, help=f"{what}; default {default:g}"
         )
     run.add_argument(
         "--lengths", choices=tuple(LENGTHS), default="exponential", help="default exponential"
@@ -81,6 +86,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def _run(given: argparse.Namespace) -> int:
     try:
         setting = _setting(given)
+        _refuse_what_would_be_lost(given)
         if given.python:
             print(python_lines(setting), end="")
             return 0
@@ -106,12 +112,20 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_what_would_be_lost(given: argparse.Namespace) -> None:
+    for name in ("csv", "requests"):
+        if given.python and getattr(given, name) is not None:
+            raise ValueError(f"--{name} writes nothing with --python: leave one of them out.")
+    if given.csv is not None and given.csv == given.requests:
+        raise ValueError(f"--csv and --requests are both {str(given.csv)!r}: name two files.")
+
+
 def _setting(given: argparse.Namespace) -> Setting:
     """Return what was asked for. Raises ``ValueError`` if it cannot be or takes too long."""
     expected = given.rate * given.duration * given.replications
     if expected > MOST_REQUESTS:
         raise ValueError(
-            f"That is about {expected:,.0f} requests, and at most {MOST_REQUESTS:,} are "
+            f"That is about {expected:,.6g} requests, and at most {MOST_REQUESTS:,} are "
             "simulated: lower --rate, --duration or --replications."
         )
     allocation: Allocation = (

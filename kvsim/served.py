@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from kvsim import checks
 from kvsim.cache_layout import GIB, KV_DTYPES, cache_layout
 from kvsim.cards import Card
+from kvsim.kinds import of_kind
 from kvsim.layers import Attention, Latent, LinearState
 from kvsim.model import Model
 from kvsim.server import Server
@@ -124,6 +125,10 @@ def server_for(
     not fit, for linear states, which no number of bytes a token stands for, and for pipeline
     stages, whose passes overlap as no single sequence of passes does.
     """
+    of_kind("shape", shape, Shape)
+    of_kind("card", card, Card)
+    of_kind("kv_dtype", kv_dtype, str)
+    of_kind("weights", "" if weights is None else weights, str)
     if checks.whole("pp", pp) > 1:
         raise ValueError(
             f"pp is {pp}: pipeline stages work on several passes at a time, which is not "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kvsim.cache_layout import GIB
+from kvsim.kinds import of_kind
 from kvsim.log_forms import FORMS, HINT, Form
 from kvsim.log_runs import FIGURES, Event, Printed, Run, runs_of, sum_of
 from kvsim.log_text import LogText, log_text
@@ -115,6 +116,7 @@ def read_log(pasted: str | bytes) -> ServerLog:
     Text and bytes of any kind are read. Raises ``ValueError`` only beyond
     :data:`kvsim.log_text.MAX_LOG_BYTES`.
     """
+    of_kind("pasted", pasted, str, bytes)
     text = log_text(pasted)
     found = [
         (match.start(), -match.end(), form, match.groupdict())

@@ -6,11 +6,17 @@ from kvsim import checks
 from kvsim.allocation import Allocation, Paged
 from kvsim.curve import DEFAULT_REPLICATIONS, PLATE_DURATION_S, PLATE_SEED, Traffic
 from kvsim.engine import simulate
+from kvsim.kinds import of_kind
 from kvsim.limits import FEW_REPLICATIONS, BindingLimits, binding_limits
 from kvsim.server import Server
 from kvsim.summary import ServiceLimits, Summary, summarise
 from kvsim.timeline import Timeline
 from kvsim.workload import ExponentialLengths, Lengths
+
+# Requests per second, and seconds: beyond them times are too long to tell one pass from the next.
+RATES = (1e-9, 1e9)
+LONGEST_S = 1e10
+MOST_REQUESTS = 20_000_000  # of one run, which are in memory together
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,25 @@ class Setting:
 
     def __post_init__(self) -> None:
         checks.keep(self, checks.positive, "rate_per_s", "duration_s")
+        self._refuse_what_never_ends()
         checks.keep(self, checks.whole, "replications")
         object.__setattr__(self, "seed", checks.whole("seed", self.seed, least=0))
-        for name, kind in (("server", Server), ("limits", ServiceLimits)):
-            if not isinstance(getattr(self, name), kind):
-                raise ValueError(f"{name} is {getattr(self, name)!r}: give a {kind.__name__}.")
+        of_kind("server", self.server, Server)
+        of_kind("allocation", self.allocation, Allocation)
+        of_kind("lengths", self.lengths, Lengths)
+        of_kind("limits", self.limits, ServiceLimits)
+
+    def _refuse_what_never_ends(self) -> None:
+        for name, least, most in (("rate_per_s", *RATES), ("duration_s", 0, LONGEST_S)):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise ValueError(f"{name} is {value:g}: it must be from {least:g} to {most:g}.")
+        if self.rate_per_s * self.duration_s > MOST_REQUESTS:
+            raise ValueError(
+                f"rate_per_s is {self.rate_per_s:g} and duration_s is {self.duration_s:g}, which "
+                f"is about {self.rate_per_s * self.duration_s:,.6g} requests: at most "
+                f"{MOST_REQUESTS:,} are simulated in a run, so lower one of them."
+            )
 
     def run(self) -> list[Timeline]:
         """Simulate all replications. Raises ``ValueError`` as :func:`kvsim.simulate` does."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import closing
 
+from kvsim.kinds import shown
 from kvsim.setting import Setting
 from kvsim.summary import Summary
 
@@ -42,10 +43,17 @@ def sweep(
     Raises ``ValueError`` at once if something among ``settings`` is no :class:`Setting`, and
     :class:`SweepError` in place of the summary of a setting that fails.
     """
-    settings = list(settings)
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ValueError(f"executor is {shown(executor)}: give one of concurrent.futures, or None.")
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress is {shown(progress)}: give a function of two numbers, or None.")
+    try:
+        settings = list(settings)
+    except TypeError:
+        raise ValueError(f"settings is {shown(settings)}: give a list of Settings.") from None
     for index, setting in enumerate(settings):
         if not isinstance(setting, Setting):
-            raise ValueError(f"settings[{index}] is {setting!r}: give a Setting.")
+            raise ValueError(f"settings[{index}] is {shown(setting)}: give a Setting.")
     summaries = _in_turn(settings) if executor is None else _spread(settings, executor)
     return _told(summaries, len(settings), progress)
 

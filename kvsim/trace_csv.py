@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from kvsim import checks
+from kvsim.kinds import of_kind
 from kvsim.timeline import Timeline
-from kvsim.trace_rows import KINDS, BadRow, TraceError, bad_rows_sentence, read_rows
+from kvsim.trace_rows import KINDS, MAX_ARRIVAL_S, BadRow, TraceError, bad_rows_sentence, read_rows
 from kvsim.workload import FloatArray, IntArray, Requests
 
 
@@ -140,6 +141,11 @@ class Trace:
                 f"rate_per_s is {rate_per_s!r}, but all {len(self):,} requests of the trace arrive "
                 "at once: replay it at its own times."
             )
+        if (len(self) - 1) / rate_per_s > MAX_ARRIVAL_S:
+            raise ValueError(
+                f"rate_per_s is {rate_per_s!r}, at which the {len(self):,} requests of the trace "
+                f"take more than {MAX_ARRIVAL_S:,} s: choose a higher one."
+            )
         # Divided first: times of day are large, and the gaps small.
         since = (self.arrival_s - self.arrival_s[0]) / self.duration_s
         return Requests(
@@ -210,6 +216,7 @@ def read_trace(data: str | bytes, *, leave_out_bad_rows: bool = False) -> Trace:
     ``ValueError`` that lists every bad row, if there are any and they are not to be left out, if
     no row is good, and for more than ``MAX_TRACE_BYTES`` bytes or ``MAX_TRACE_ROWS`` rows.
     """
+    of_kind("data", data, str, bytes)
     rows = read_rows(data)
     if rows.bad and not (leave_out_bad_rows and len(rows.arrival_s)):
         remedy = "correct them, or leave them out" if len(rows.arrival_s) else "no other is left"
@@ -229,6 +236,7 @@ def write_trace(source: Requests | Timeline | Trace) -> str:
 
     Arrivals and lengths are all that a trace has: samples of one prompt become requests apart.
     """
+    of_kind("source", source, Requests, Timeline, Trace)
     requests = source.requests if isinstance(source, Timeline) else source
     out = io.StringIO()
     out.write(",".join(KINDS[0].names) + "\n")

@@ -1,5 +1,6 @@
 """The addresses at which a server answers for a reader's own: what they take, send and refuse."""
 
+import asyncio
 import http.client
 import json
 import time
@@ -9,10 +10,14 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from serving import serving
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application
 
 import kvsim
 from kvsim.log_text import MAX_LOG_BYTES
 from kvsim.trace_rows import MAX_TRACE_BYTES
+from kvsim_app.answer_handlers import MOST_READ_AT_ONCE, BodyHandler, Desk, patterns
 from kvsim_app.atlas import from_bytes
 
 PATIENCE_S = 120
@@ -261,3 +266,70 @@ def test_so_many_are_computed_at_once(host):
     assert "try again" in refused(answers[-1], 503)
     for answer in answers[:-1]:
         cancel(host, answer.json)
+
+
+def test_an_origin_that_is_no_address_may_not_ask(host):
+    assert refused(ask(host, "log", LOG, Origin="http://[::1"), 403)
+    cancel = f"jobs/{'0' * 32}/cancel"
+    assert refused(ask(host, cancel, "", Origin="http://[::1"), 403)
+
+
+def test_bodies_that_nobody_needs_are_dropped(host):
+    kind = "multipart/form-data; boundary="
+    cancel = f"jobs/{'0' * 32}/cancel"
+    assert refused(ask(host, cancel, b"x" * 1_000_000, Content_Type=kind), 404)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("compute_share", 5e-324),
+        ("bandwidth_share", 1e-9),
+        ("rate", 5e-324),
+        ("mean_prompt_tokens", 5e-324),
+        ("mean_output_tokens", 5e-324),
+    ],
+)
+def test_numbers_that_no_server_has_are_refused(host, field, value):
+    body = LEAST | {"workload": "means", field: value}
+    assert field in refused(ask(host, "capacity", body), 400)
+
+
+def test_a_field_that_stands_twice_is_refused(host):
+    body = '{"model": "llama-3-8b", "gpu": "L4", "model": "qwen3-8b"}'
+    assert refused(ask(host, "compute", body), 400) == "'model' is given twice: once will do."
+
+
+def test_a_fault_that_no_thread_hands_over_ends_the_request():
+    class Faulty(BodyHandler):
+        def read(self, body):
+            return next(iter(()))
+
+    with pytest.raises(RuntimeError):
+        Faulty._read(object.__new__(Faulty), b"")
+
+
+def test_slow_bodies_keep_others_out_for_a_while_only(monkeypatch):
+    """They are cut off, and their places are given to others."""
+    monkeypatch.setattr("kvsim_app.answer_handlers.UPLOAD_S", 1.0)
+
+    async def crowd():
+        desk = Desk()
+        server = HTTPServer(Application(patterns(desk, "answers")))
+        (socket,) = bind_sockets(0, "127.0.0.1")
+        server.add_sockets([socket])
+        slow = []
+        for _ in range(MOST_READ_AT_ONCE):
+            stream = await asyncio.open_connection(*socket.getsockname())
+            stream[1].write(b"POST /answers/log HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\na")
+            slow.append(stream)
+        while desk.reading < MOST_READ_AT_ONCE:
+            await asyncio.sleep(0.005)
+        while slow:
+            reader, writer = slow.pop()
+            assert await reader.read() == b""
+            writer.close()
+        server.stop()
+        return desk.reading
+
+    assert asyncio.run(asyncio.wait_for(crowd(), PATIENCE_S)) == 0

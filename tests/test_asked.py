@@ -1,6 +1,7 @@
 """What is asked about a reader's own server: fields checked, and axes on which all of it fits."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import kvsim
 from kvsim.cache_layout import GIB
 from kvsim_app import asked_axes
-from kvsim_app.asked import UnknownTraceError, read_asked
+from kvsim_app.asked import UnknownTraceError, read_asked, trace_bytes
 
 LEAST = {"model": "llama-3-8b", "gpu": "H100"}
 TRACE = kvsim.read_trace(
@@ -264,3 +265,14 @@ def test_a_trace_gives_its_lengths_and_says_what_is_cut():
 
 def test_longer_requests_than_the_model_is_made_for_are_remarked():
     assert any("made for" in note for note in asked(max_length=16384).notes)
+
+
+def test_whatever_a_trace_has_beside_its_numbers_takes_memory_too():
+    names = ",".join(f"column_{n}" for n in range(1000))
+    header = f"arrival_s,prompt_tokens,output_tokens,{names}\n"
+    trace = kvsim.read_trace(f"{header}0,1,1{',' * 1000}\n")
+    assert trace_bytes(trace) >= sum(map(sys.getsizeof, trace.further_columns))
+    bad = kvsim.read_trace(
+        "arrival_s,prompt_tokens,output_tokens\n0,1,1\n" + "x\n" * 1000, leave_out_bad_rows=True
+    )
+    assert trace_bytes(bad) >= sum(sys.getsizeof(row.reason) for row in bad.bad_rows)

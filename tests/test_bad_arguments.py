@@ -32,6 +32,7 @@ OPTIONS = st.sampled_from(
 FLAGS = st.sampled_from(["--json", "--help", "--version", "--", "-h", "-p", "--po"])
 WORDS = st.one_of(OPTIONS, FLAGS, ODD, st.builds("{}={}".format, OPTIONS, ODD))
 
+COMMANDS = ["serve", "paper", "capacity", "limits", "log", "trace", "no command"]
 
 known = socket.getaddrinfo
 
@@ -53,7 +54,10 @@ def nothing_is_built_or_served():
         patch("kvsim_app.paper_store.build", lambda path, workers: path.write_bytes(b"")),
         patch("kvsim_app.atlas_build.build", lambda plan, path, workers: path.write_bytes(b"")),
         patch("kvsim_app.films.build", lambda path: path.write_bytes(b"")),
-        patch("kvsim.paper.reproduce", lambda seeds, workers: {}),
+        patch("kvsim_app.overcommit_results.build", lambda path: path.write_bytes(b"")),
+        patch("kvsim_app.sharing_results.build", lambda path, workers: path.write_bytes(b"")),
+        patch("kvsim.paper_sharing.reproduce_all", lambda seeds, workers: {}),
+        patch("kvsim.figure_19.compared", dict),
         patch("kvsim.paper_text.notes", lambda result: []),
         patch("kvsim.paper_text.text", lambda result: "the paper"),
         patch("socket.getaddrinfo", unknown),
@@ -101,7 +105,10 @@ tried = settings(max_examples=TRIED)
 
 
 @tried
-@given(st.sampled_from(["serve", "paper", "no command"]), st.lists(WORDS, max_size=4))
+@given(st.sampled_from(COMMANDS), st.lists(WORDS, max_size=4))
+@example("log", ["a\nb"])
+@example("trace", ["x" * 5000])
+@example("capacity", ["--config", "\udcff", "--kv-gib", "1"])
 @example("serve", ["--port=0", "--address", "x" * 70])
 @example("serve", ["--port=0", "--address", "a..b"])
 @example("serve", ["--port=0", "--address", "\udcff"])

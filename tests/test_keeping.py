@@ -147,7 +147,7 @@ def test_every_request_is_a_row(result):
     watermark=st.floats(0, 1, exclude_max=True),
     cache_bytes=st.floats(1e6, 1e15),
     share=st.floats(0, 1, exclude_min=True),
-    rate=st.floats(1e-300, 1e300),
+    rate=st.floats(1e-9, 3e5),
     seed=st.integers(0, 2**64),
 )
 def test_any_setting_comes_back_from_its_lines(

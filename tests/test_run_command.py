@@ -91,9 +91,9 @@ def test_python_is_printed_without_a_simulation(monkeypatch, capsys):
 
 
 def test_nobody_comes(capsys):
-    assert main(["run", *BRIEF, "--rate", "1e-9"]) == 0
+    assert main(["run", *BRIEF, "--rate", "1e-4"]) == 0
     assert "No request arrived: raise --rate or --duration." in capsys.readouterr().out
-    assert main(["run", *BRIEF, "--rate", "1e-9", "--json"]) == 0
+    assert main(["run", *BRIEF, "--rate", "1e-4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["figures"]["ttft_p50_s"] is None
 
 
@@ -104,6 +104,8 @@ def test_nobody_comes(capsys):
         ("--cache-gb 1e-9", "cache_bytes is 1.0: it must hold at least one token"),
         ("--allocation contiguous --max-length 1000000", "max_length is 1,000,000 tokens, but"),
         ("--cache-gb 0.2 --max-length 8192", "but an empty cache can give it"),
+        ("--csv {folder}/x --requests {folder}/x", "name two files."),
+        ("--csv {folder}/x --python", "--csv writes nothing with --python"),
         ("--csv {folder}", "cannot be written (Is a directory): name another file."),
         ("--requests {folder}/none/here", "cannot be written (No such file or directory)"),
     ],
@@ -121,9 +123,10 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path, capsys, options, sa
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--compute-share", "1.1"), "'1.1' is no share: give a number above 0 and at most 1"),
-        (("--bandwidth-share", "0"), "'0' is no share: give a number above 0 and at most 1"),
+        (("--compute-share", "1.1"), "'1.1' is no share: give a number from 0.001 to 1"),
+        (("--bandwidth-share", "0"), "'0' is no share: give a number from 0.001 to 1"),
         (("--bandwidth-share", "nan"), "'nan' is no share"),
+        (("--bandwidth-share", "1e-320"), "'1e-320' is no share"),
     ],
 )
 def test_shares_are_checked(capsys, command, options, said):

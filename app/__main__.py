@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _host(text: str) -> str:
     """Read a host, with a port or without. Raises ``ArgumentTypeError``."""
     name, _, port = text.partition(":")
-    if not re.fullmatch(r"[\w.-]+", name) or (
+    if not re.fullmatch(r"(\*\.)?[\w-][\w.-]*", name) or (
         ":" in text and not re.fullmatch(r"[0-9]{1,5}", port)
     ):
         raise argparse.ArgumentTypeError(

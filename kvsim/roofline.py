@@ -1,6 +1,6 @@
 """How long a pass takes: the roofline of model.md, for one pass and for a stretch of them."""
 
-from math import ceil, sqrt
+from math import ceil, isfinite, sqrt
 
 import numpy as np
 
@@ -27,6 +27,11 @@ class Roofline:
         # Keys and values of each layer lie apart: as many copies for every block.
         self.moved_block_s = 2 * model.layers * gpu.copy_overhead_s
         self.overhead_s = gpu.pass_overhead_s
+        if not isfinite(self.pass_s(1, 1, server.capacity_tokens, 1, 1)):
+            raise ValueError(
+                f"A pass of {model.name} takes no finite time on {gpu.name}: raise its rates or "
+                "shares, or lower pass_overhead_s or copy_overhead_s."
+            )
 
     def pass_s(
         self, processed: int, attended: int, cached: int, moved: int = 0, moved_blocks: int = 0

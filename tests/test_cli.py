@@ -61,7 +61,17 @@ def test_an_address_that_is_not_this_machines_is_named():
 
 
 @pytest.mark.parametrize(
-    "host", ["", "*", "https://lesson.example", "lesson.example:port", "a b", "lesson.example/x"]
+    "host",
+    [
+        "",
+        "*",
+        "*.*",
+        "*:80",
+        "https://lesson.example",
+        "lesson.example:port",
+        "a b",
+        "lesson.example/x",
+    ],
 )
 def test_what_is_no_host_is_refused(host):
     run = kvsim("serve", f"--allow-origin={host}")

@@ -1,10 +1,12 @@
 """Bad input is refused at the door, with one sentence that says what is wrong and what is right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from slow import kv_bytes_per_token
 
-from kvsim import GPU, LLAMA_3_8B, Contiguous, Model, Paged, Requests, Server, simulate
+from kvsim import GPU, H100, LLAMA_3_8B, Contiguous, Model, Paged, Requests, Server, simulate
 
 TOKEN_BYTES = kv_bytes_per_token(LLAMA_3_8B)
 NAN, INF = float("nan"), float("inf")
@@ -180,3 +182,23 @@ def test_no_requests_are_no_error():
     timeline = simulate(Requests([], [], []), Server(), Paged())
     assert timeline.passes == timeline.peak_running == len(timeline.ttft_s) == 0
     assert len(timeline.content_at(0.0)[0]) == timeline.waiting_at(0.0) == 0
+
+
+@pytest.mark.parametrize("sharing", ["running", "kept"])
+def test_samples_that_are_never_admitted_together(monkeypatch, sharing):
+    requests = Requests([0] * 8, [40] * 8, [5] * 8, samples=4)
+    allocation = Paged(sharing=sharing)
+    assert simulate(requests, Server(max_num_seqs=4), allocation).finish_s.all()
+    assert simulate(requests, Server(max_num_seqs=1), Paged(sharing="off")).finish_s.all()
+    forbid_simulation(monkeypatch)
+    assert_refuses(
+        lambda: simulate(requests, Server(max_num_seqs=3), allocation),
+        "samples is 4", "max_num_seqs is 3", "raise max_num_seqs",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["compute_share", "bandwidth_share", "pcie_share"])
+def test_passes_that_never_end(name):
+    server = Server(gpu=replace(H100, **{name: 5e-324}))
+    requests = Requests([0], [40], [5])
+    assert_refuses(lambda: simulate(requests, server, Paged()), "no finite time", H100.name)

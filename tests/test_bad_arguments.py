@@ -62,6 +62,8 @@ def nothing_is_built_or_served():
         patch("kvsim.paper_text.text", lambda result: "the paper"),
         patch("socket.getaddrinfo", unknown),
         patch("os.fork", side_effect=OSError(11, "Resource temporarily unavailable")),
+        # No process of a server: others of this one's, such as a browser, are not waited for.
+        patch("os.wait", side_effect=ChildProcessError),
     ):
         yield serve
 

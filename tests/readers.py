@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+import own_loop
 from page_text import Page
 
 CONNECTIONS = 6  # of a browser to one host
@@ -93,4 +94,4 @@ def visits(url, count, within_s=0):
     async def all_visits():
         return await asyncio.gather(*(come(number) for number in range(count)))
 
-    return asyncio.run(all_visits())
+    return own_loop.run(all_visits())

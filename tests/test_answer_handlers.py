@@ -8,6 +8,7 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 import numpy as np
+import own_loop
 import pytest
 from serving import serving
 from tornado.httpserver import HTTPServer
@@ -332,4 +333,4 @@ def test_slow_bodies_keep_others_out_for_a_while_only(monkeypatch):
         server.stop()
         return desk.reading
 
-    assert asyncio.run(asyncio.wait_for(crowd(), PATIENCE_S)) == 0
+    assert own_loop.run(asyncio.wait_for(crowd(), PATIENCE_S)) == 0

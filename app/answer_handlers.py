@@ -49,6 +49,7 @@ another one is told 404 or 409, and asks again.
 import asyncio
 import json
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
@@ -209,9 +210,9 @@ class BodyHandler(AnswersHandler):
         except StopIteration as error:
             raise RuntimeError(str(error)) from error
 
+    @abstractmethod
     def read(self, body: bytes) -> tuple[Any, int]:
         """Return the answer to a body and its status; raise ``ValueError`` with a sentence."""
-        raise NotImplementedError
 
     def asked(self, body: bytes) -> Any:
         """Return a JSON body's value."""

@@ -179,7 +179,7 @@ def minutes(samples: int, system_tokens: int) -> Arrays:
 
 
 def build(path: Path, workers: int | None = None) -> None:
-    """Write the file to ``path``, whole or not at all; a minute's work for two cores."""
+    """Write the file to ``path``, whole or not at all; two minutes' work for two cores."""
     write_whole(path, to_bytes(dict(_arrays(workers))))
 
 

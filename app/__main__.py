@@ -12,8 +12,9 @@ from pathlib import Path
 from socket import gethostname
 from urllib.parse import urlsplit
 
-from kvsim.command import add_commands, add_workers, whole
-from kvsim.terminal import to_the_end
+from kvsim.commands import add_commands
+from kvsim.commands.arguments import add_workers, whole
+from kvsim.commands.terminal import to_the_end
 
 from .paths import STATIC
 
@@ -116,8 +117,8 @@ def _public_url(text: str) -> str:
 
 def _serve(port: int, address: str, origins: list[str], public_url: str, processes: int) -> int:
     # Panel takes a second to import; the other commands do without it.
-    from .container import ResultsError
     from .processes import lifeline
+    from .results.container import ResultsError
     from .serve import DESK, EVERY_ADDRESS, server
 
     if processes > 1 and not hasattr(os, "fork"):
@@ -152,8 +153,8 @@ def _serve(port: int, address: str, origins: list[str], public_url: str, process
 
 
 def _export(path: Path, asked: str, force: bool) -> int:
-    from .container import ResultsError
     from .export import export
+    from .results.container import ResultsError
 
     if path.exists() and not force:
         return _fail(f"{path} is there already: name another file, or add --force to replace it.")
@@ -168,11 +169,11 @@ def _export(path: Path, asked: str, force: bool) -> int:
 
 
 def _atlas(folder: Path, workers: int | None) -> int:
-    from . import overcommit_results, paper_store, sharing_results
-    from .alone import BusyError, alone_in
-    from .atlas_build import PLANS, build
-    from .films import build as build_films
-    from .results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
+    from .results import overcommit_results, paper_store, sharing_results
+    from .results.alone import BusyError, alone_in
+    from .results.atlas_build import PLANS, build
+    from .results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
+    from .results.films import build as build_films
 
     if not os.path.isdir(folder):  # unlike Path's, for any text
         return _fail(f"There is no folder {folder} to write the results into: make it first.")

@@ -11,7 +11,7 @@ from .languages import PLATES_OWN, Language
 from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
-from .results import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
+from .results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
 from .sections import Sections
 from .settings import Settings
 
@@ -61,7 +61,7 @@ SCRIPTS = (
             "tables",
             "untold",
             "copying",
-            "overcommit_words",
+            "overcommit-words",
             "timeline",
             "overcommit",
             "swapping",

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from . import link
 from .assets import inlined_page, parts
-from .container import write_whole
-from .results import load_results
+from .results.container import write_whole
+from .results.files import load_results
 
 
 def export(path: Path, asked: str) -> int:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from tornado.web import RequestHandler
 
 from . import link
-from .films import make_films, to_bytes
+from .results.films import make_films, to_bytes
 from .settings import NAMES
 
 NOTHING = "There is nothing at this address; the plate is at /."

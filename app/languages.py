@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .container import ResultsError
 from .paths import STATIC, TEMPLATES
+from .results.container import ResultsError
 from .sections import every_choice
 
 _ENGLISH = "en"

@@ -1,6 +1,6 @@
 """The section on an overcommitted cache: one position of its controls, looked up, in words.
 
-static/overcommit_words.js makes the same words while a reader drags; tests compare the two.
+static/overcommit-words.js makes the same words while a reader drags; tests compare the two.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ from .lessons import LESSONS, described_cards, described_presets
 from .parts import headings_of
 from .paths import TEMPLATES
 from .reading import Reading, read
-from .results import Results
+from .results.files import Results
 from .sections import Sections, opened
 from .settings import NAMES, Settings, choices
 

@@ -5,10 +5,10 @@ The words about them stand in templates/measured.html.
 
 from typing import Any
 
-from kvsim import published
-from kvsim.paper import FIGURE_2_COLUMNS
+from kvsim.paper import published
+from kvsim.paper.experiments import FIGURE_2_COLUMNS
 
-from .paper_store import Paper
+from .results.paper_store import Paper
 from .words import count, fill, fixed
 
 SLOTS_PUBLISHED_TO = 100  # table 1 gives thousands with one decimal

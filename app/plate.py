@@ -9,7 +9,7 @@ import param
 
 from . import link
 from .assets import inlined_page, parts
-from .results import load_results
+from .results.files import load_results
 from .settings import NAMES, Settings
 
 HEIGHT_PX = 960

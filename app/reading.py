@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kvsim.limits import SMALL_SHARE
 
-from .atlas import Atlas
+from .results.atlas import Atlas
 from .settings import Settings
 
 ALIKE = 5  # per cent: resources that save nearly as much as the best one bind as well

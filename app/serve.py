@@ -10,7 +10,7 @@ from pathlib import Path
 import panel as pn
 from bokeh.server.server import Server
 
-from .answer_handlers import Desk, patterns
+from .answers.handlers import Desk, patterns
 from .assets import (
     ANSWERS_ADDRESS,
     FILM_ADDRESS,
@@ -24,7 +24,7 @@ from .assets import (
 from .handlers import Asset, AssetHandler, FilmHandler, NothingHandler
 from .languages import PLATES_OWN, language_names, load_language
 from .plate import Plate
-from .results import load_results
+from .results.files import load_results
 
 # A session holds megabytes but nothing that a reader set: whoever comes back gets another.
 SESSION_KEPT_MS = 5000

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from kvsim import BlockPool, BlockTable, BlockTables
-from kvsim.block_pool import BlockState, Event
+from kvsim.block_manager.pool import BlockState, Event
 
 from . import words
 
@@ -36,7 +36,7 @@ def described() -> dict[str, Any]:
 
     - ``step``, ``values``: the name of its sentence and what is filled in.
     - ``events``: ``[kind, block]``, for a copy ``["copy", block, source]``, in their order; kinds
-      are those of :class:`kvsim.block_pool.Event`.
+      are those of :class:`kvsim.block_manager.pool.Event`.
     - ``blocks``: ``[number, count, filled, kept]`` of each block that has changed: the tables that
       hold it, its tokens, and 1 if its contents outlive them.
     - ``tables``: by name ("A1": the first sample of request A) the blocks of each table that has

@@ -6,10 +6,10 @@ from typing import Any
 from markupsafe import Markup
 
 from . import sharing_figure
-from .paper_store import Paper
+from .results.paper_store import Paper
+from .results.sharing_results import SharingResults
 from .sections import Sharing
 from .settings import Settings
-from .sharing_results import SharingResults
 from .sharing_words import BARS, most_prompts, read, sharing_words
 from .words import fill, fixed, samples, tokens
 

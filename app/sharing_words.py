@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import words
+from .results.sharing_results import AXES, BLOCK_SIZE, MAX_LENGTH, WAYS, SharingResults
 from .sections import Sharing
 from .settings import Settings
-from .sharing_results import AXES, BLOCK_SIZE, MAX_LENGTH, WAYS, SharingResults
 
 SAME = 0.05  # by how much, in relation, two waits may differ that are called the same
 BARS = ("contiguous", "alone", "shared")

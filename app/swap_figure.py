@@ -6,7 +6,7 @@ One pre-empted request, on the paper's server beside its figure 19, and on the p
 from math import log, log2
 from typing import Any
 
-from kvsim import figure_19
+from kvsim.paper import figure_19
 
 from .allocations import SERVER
 from .words import count, fixed

@@ -6,17 +6,17 @@ The words about them stand in templates/your_server.html.
 from typing import Any
 
 import kvsim
-from kvsim.cache_layout import KV_DTYPES
+from kvsim.commands.inputs import NAMES
+from kvsim.commands.limits import notes
+from kvsim.deployment.cache_layout import KV_DTYPES
+from kvsim.deployment.shape import WEIGHT_BITS
 from kvsim.hardware import H100
-from kvsim.input_commands import NAMES
-from kvsim.limits_command import notes
-from kvsim.log_text import MAX_LOG_BYTES
+from kvsim.logs.text import MAX_LOG_BYTES
 from kvsim.measured import comparison
-from kvsim.shape import WEIGHT_BITS
-from kvsim.trace_rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
+from kvsim.traces.rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
-from .answer_reading import capacity_facts
-from .asked import read_asked
+from .answers.asked import read_asked
+from .answers.reading import capacity_facts
 from .settings import Settings
 from .settings import values as values_of
 from .words import count, fill, fixed, percent

@@ -4,8 +4,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from kvsim.command import add_commands
-from kvsim.terminal import to_the_end
+from kvsim.commands import add_commands
+from kvsim.commands.terminal import to_the_end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from kvsim.kinds import of_kind
 from kvsim.placement import Placement
 from kvsim.workload import IntArray
 
@@ -31,6 +32,7 @@ class Accounting:
 
 def account(placement: Placement) -> Accounting:
     """Say of all tokens of the cache, in every pass of a run, what they are used for."""
+    of_kind("placement", placement, Placement)
     timeline = placement.timeline
     stay, q, cached = timeline.stays.rows()
     reserved, units = timeline.held(stay, cached)

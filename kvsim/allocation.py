@@ -12,6 +12,7 @@ import numpy as np
 
 from kvsim import checks
 from kvsim.addresses import Addresses, FreeList
+from kvsim.kinds import one_of
 from kvsim.pools import Blocks, Pool, Slots
 from kvsim.server import Server
 from kvsim.shared_blocks import SharedBlocks
@@ -151,10 +152,8 @@ class Paged:
     def __post_init__(self) -> None:
         checks.keep(self, checks.whole, "block_size")
         checks.keep(self, checks.not_negative, "block_overhead")
-        if self.preemption not in get_args(Preemption):
-            raise ValueError(f"preemption is {self.preemption!r}: choose 'recompute' or 'swap'.")
-        if self.sharing not in get_args(Sharing):
-            raise ValueError(f"sharing is {self.sharing!r}: choose 'off', 'running' or 'kept'.")
+        one_of("preemption", self.preemption, get_args(Preemption))
+        one_of("sharing", self.sharing, get_args(Sharing))
         if not 0 <= checks.finite_number("watermark", self.watermark) < 1:
             raise ValueError(
                 f"watermark is {self.watermark!r}: it must be a share from 0 to below 1."

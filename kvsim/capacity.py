@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kvsim.allocation import Allocation, Contiguous, Paged
+from kvsim.kinds import of_kind, shown
 from kvsim.server import Server
 from kvsim.workload import Lengths
 
@@ -26,9 +27,11 @@ def capacity(server: Server, allocation: Allocation, lengths: Lengths) -> Capaci
     cache is smaller than one unit, for lengths that exceed a slot, and for other allocations: how
     many runs of blocks fit depends on where the holes are.
     """
+    of_kind("server", server, Server)
+    of_kind("lengths", lengths, Lengths)
     if not isinstance(allocation, Contiguous | Paged):
         raise ValueError(
-            f"allocation is {allocation!r}: only Contiguous and Paged have a closed form, so "
+            f"allocation is {shown(allocation)}: only Contiguous and Paged have a closed form, so "
             "simulate this one."
         )
     if isinstance(allocation, Contiguous) and lengths.max_length > allocation.max_length:

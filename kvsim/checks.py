@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from numbers import Integral, Real
 
+from kvsim.kinds import shown
+
 
 def finite_number(name: str, value: object) -> float:
     """Return ``value`` as a finite float, or raise ``ValueError``."""
@@ -13,7 +15,7 @@ def finite_number(name: str, value: object) -> float:
         with suppress(OverflowError):
             number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} is {value!r}: it must be a finite number.")
+        raise ValueError(f"{name} is {shown(value)}: it must be a finite number.")
     return number
 
 
@@ -21,7 +23,7 @@ def positive(name: str, value: object) -> float:
     """Return ``value`` as a float above zero, or raise ``ValueError``."""
     number = finite_number(name, value)
     if number <= 0:
-        raise ValueError(f"{name} is {value!r}: it must be above 0.")
+        raise ValueError(f"{name} is {shown(value)}: it must be above 0.")
     return number
 
 
@@ -29,7 +31,7 @@ def not_negative(name: str, value: object) -> float:
     """Return ``value`` as a float of at least zero, or raise ``ValueError``."""
     number = finite_number(name, value)
     if number < 0:
-        raise ValueError(f"{name} is {value!r}: it must be 0 or more.")
+        raise ValueError(f"{name} is {shown(value)}: it must be 0 or more.")
     return number
 
 
@@ -37,14 +39,16 @@ def share(name: str, value: object) -> float:
     """Return ``value`` as a float above 0 and up to 1, or raise ``ValueError``."""
     number = finite_number(name, value)
     if not 0 < number <= 1:
-        raise ValueError(f"{name} is {value!r}: it must be a share above 0 and at most 1.")
+        raise ValueError(f"{name} is {shown(value)}: it must be a share above 0 and at most 1.")
     return number
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``, or raise ``ValueError``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}: it must be a whole number of at least {least}.")
+        raise ValueError(
+            f"{name} is {shown(value)}: it must be a whole number of at least {least}."
+        )
     return int(value)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from kvsim import checks
 from kvsim.allocation import Allocation
 from kvsim.capacity import Capacity
 from kvsim.engine import simulate
+from kvsim.kinds import all_of_kind, of_kind
 from kvsim.server import Server
 from kvsim.timeline import Timeline
 from kvsim.workload import FloatArray, IntArray, Lengths, Requests
@@ -37,6 +39,9 @@ class Traffic:
     replication: int = 0
     samples: int = 1
     shared_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        of_kind("lengths", self.lengths, Lengths)
 
     def first(self, count: int, rate_per_s: float = np.inf) -> Requests:
         """Return the first ``count`` prompts' requests; at an infinite rate all arrive at once."""
@@ -116,6 +121,7 @@ def ttft_curve(
     seed: int = PLATE_SEED,
 ) -> TtftCurve:
     """Simulate the first ``duration_s`` of traffic at each rate, in several replications."""
+    all_of_kind("rates_per_s", rates_per_s, Real)
     checks.whole("replications", replications)
     runs_s = [
         [
@@ -135,6 +141,7 @@ def ttft_curve(
 
 def median_ttft_s(timeline: Timeline) -> float:
     """Median TTFT of one run's requests in seconds; NaN if there were none."""
+    of_kind("timeline", timeline, Timeline)
     return float(np.median(timeline.ttft_s)) if len(timeline.ttft_s) else float("nan")
 
 

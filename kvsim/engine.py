@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from kvsim.allocation import Allocation
+from kvsim.kinds import of_kind
 from kvsim.roofline import Roofline
 from kvsim.server import Server
 from kvsim.stays import Moves, Stays
@@ -32,6 +33,9 @@ def simulate(requests: Requests, server: Server, allocation: Allocation) -> Time
     Raises ``ValueError``, before anything is simulated, for a request that could never run; and
     when a pre-empted request has grown too long for ``max_batched_tokens`` to recompute it.
     """
+    of_kind("requests", requests, Requests)
+    of_kind("server", server, Server)
+    of_kind("allocation", allocation, Allocation)
     allocation.check(requests, server)
     size = allocation.group_size(requests)
     groups = len(requests) // size

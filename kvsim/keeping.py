@@ -13,14 +13,14 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from kvsim.kinds import of_kind, shown
+from kvsim.kinds import all_of_kind, of_kind, shown
 from kvsim.limits import RESOURCES, BindingLimits
-from kvsim.replay import Replay
 from kvsim.setting import Setting
 from kvsim.source import python_lines
 from kvsim.summary import ServiceLimits, Summary
 from kvsim.timeline import Timeline
-from kvsim.trace_csv import Trace, TraceLengths
+from kvsim.traces.replay import Replay
+from kvsim.traces.trace_csv import Trace, TraceLengths
 from kvsim.workload import FloatArray
 
 REQUEST_COLUMNS = (
@@ -59,8 +59,13 @@ def record(
 
 
 def to_json(kept: dict[str, Any] | Sequence[dict[str, Any]]) -> str:
-    """Return one record, or several, as JSON."""
-    return json.dumps(kept, indent=2, allow_nan=False) + "\n"
+    """Return one record, or several, as JSON. Raises ``ValueError`` for what JSON cannot hold."""
+    try:
+        return json.dumps(kept, indent=2, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"kept is {shown(kept)}: give what record() returns, or several of these ({error})."
+        ) from None
 
 
 def to_csv(
@@ -106,6 +111,7 @@ def to_csv(
 
 def requests_csv(timelines: Sequence[Timeline], limits: ServiceLimits | None = None) -> str:
     """Return a table of the requests of all runs, both counted from 0."""
+    all_of_kind("timelines", timelines, Timeline)
     limits = limits or ServiceLimits()
     return _table(
         REQUEST_COLUMNS,

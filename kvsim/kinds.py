@@ -3,6 +3,7 @@
 For numbers see :mod:`kvsim.checks`.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 _SHOWN = 80  # characters of what somebody gave
@@ -16,6 +17,26 @@ def of_kind(name: str, value: object, *kinds: type[Any]) -> None:
     if not any(_is(value, kind) for kind in kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds)
         raise ValueError(f"{name} is {shown(value)}: it must be of type {wanted}.")
+
+
+def all_of_kind(name: str, values: Iterable[object], *kinds: type[Any]) -> None:
+    """Raise ``ValueError`` unless ``values`` are several, each of one of these kinds."""
+    try:
+        several = list(values)
+    except TypeError:
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(
+            f"{name} is {shown(values)}: give a list, each of type {wanted}."
+        ) from None
+    for index, value in enumerate(several):
+        of_kind(f"{name}[{index}]", value, *kinds)
+
+
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` unless a value is one of these names."""
+    if not isinstance(value, str) or value not in choices:
+        *most, last = map(repr, choices)
+        raise ValueError(f"{name} is {shown(value)}: choose {', '.join(most)} or {last}.")
 
 
 def shown(value: object) -> str:

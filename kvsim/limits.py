@@ -10,6 +10,7 @@ earlier also where arithmetic has run out, but then they are not done any earlie
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from kvsim import checks
 from kvsim.allocation import Allocation
 from kvsim.curve import PLATE_DURATION_S, PLATE_SEED, Traffic
 from kvsim.engine import simulate
+from kvsim.kinds import all_of_kind, of_kind
 from kvsim.server import Server
 from kvsim.workload import FloatArray, Lengths
 
@@ -66,6 +68,10 @@ def binding_limits(
     memory double with the cache (and one more may come from what was left over). Raises
     ``ValueError`` as that does, and for a ``small_share`` that is not from 0 to 1.
     """
+    of_kind("server", server, Server)
+    of_kind("allocation", allocation, Allocation)
+    of_kind("lengths", lengths, Lengths)
+    all_of_kind("rates_per_s", rates_per_s, Real)
     checks.whole("replications", replications)
     if not 0 <= checks.finite_number("small_share", small_share) <= 1:
         raise ValueError(f"small_share is {small_share!r}: it must be a share from 0 to 1.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kvsim.kinds import of_kind
 from kvsim.timeline import Timeline
 from kvsim.workload import IntArray
 
@@ -38,10 +39,11 @@ class Placement:
     """
 
     def __init__(self, timeline: Timeline) -> None:
+        of_kind("timeline", timeline, Timeline)
         if np.any(timeline.allocation.saved_units(timeline.requests, timeline.stays)):
             raise ValueError(
                 "In this run several requests hold the same blocks, and a placement has one owner "
-                "for each: use sharing='off', or kvsim.block_tables for tables that share."
+                "for each: use sharing='off', or kvsim.BlockTables for tables that share."
             )
         self.timeline = timeline
         stays = timeline.stays

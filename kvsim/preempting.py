@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kvsim.kinds import of_kind
 from kvsim.roofline import Roofline
 from kvsim.timeline import Timeline
 from kvsim.workload import FloatArray, IntArray
@@ -34,6 +35,7 @@ def preemptions(timeline: Timeline) -> Preemptions:
     shorter without that one. Samples of a prompt are listed one by one; what they move together is
     counted with the first of them.
     """
+    of_kind("timeline", timeline, Timeline)
     stays, log = timeline.stays, timeline.pass_log
     out = np.flatnonzero(stays.evicted)
     # Of a request's stays the next one is where it returns.

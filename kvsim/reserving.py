@@ -14,6 +14,7 @@ import numpy as np
 from kvsim import checks
 from kvsim.addresses import BuddyRuns, FirstFitRuns
 from kvsim.allocation import InOnePiece, refuse_first, refuse_long_prefills, refuse_longer, units_of
+from kvsim.kinds import one_of
 from kvsim.pools import Alone
 from kvsim.server import Server
 from kvsim.workload import IntArray, Requests
@@ -37,8 +38,7 @@ class Reserving(InOnePiece, ABC):
     block_size: int = 16
 
     def __post_init__(self) -> None:
-        if self.estimate not in get_args(Estimate):
-            raise ValueError(f"estimate is {self.estimate!r}: choose 'max', 'pow2' or 'oracle'.")
+        one_of("estimate", self.estimate, get_args(Estimate))
         checks.keep(self, checks.length, "max_length")
         checks.keep(self, checks.whole, "block_size")
 

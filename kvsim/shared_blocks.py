@@ -6,7 +6,7 @@ common; a partly filled last one is copied by each that writes to it while anoth
 (copy on write), so that the last to write keeps it. Kwon et al. (SOSP 2023), sections 4.3 and 4.4.
 
 As the engine takes many passes at once, blocks are counted here and not numbered; for tables of
-numbered blocks see :mod:`kvsim.block_tables`.
+numbered blocks see :mod:`kvsim.block_manager.tables`.
 """
 
 from collections import deque

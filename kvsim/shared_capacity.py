@@ -6,6 +6,7 @@ import numpy as np
 
 from kvsim import checks
 from kvsim.allocation import Paged
+from kvsim.kinds import of_kind
 from kvsim.server import Server
 from kvsim.workload import Lengths
 
@@ -35,6 +36,9 @@ def shared_capacity(
     they write, one partly filled block in place of n. Of all that, ``floor(shared_tokens / b)``
     blocks are there once for everybody. Raises ``ValueError`` if not even one prompt fits.
     """
+    of_kind("server", server, Server)
+    of_kind("allocation", allocation, Paged)
+    of_kind("lengths", lengths, Lengths)
     checks.whole("samples", samples)
     checks.whole("shared_tokens", shared_tokens, least=0)
     size, blocks = allocation.block_size, allocation.units(server)

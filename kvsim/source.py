@@ -3,9 +3,10 @@
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from kvsim.replay import Replay
+from kvsim.kinds import of_kind
 from kvsim.setting import Setting
-from kvsim.trace_csv import Trace, TraceLengths
+from kvsim.traces.replay import Replay
+from kvsim.traces.trace_csv import Trace, TraceLengths
 
 _ALWAYS = ("rate_per_s", "replications", "seed", "duration_s")
 
@@ -17,6 +18,7 @@ def python_lines(setting: Setting | Replay) -> str:
     read from the file ``trace.csv``. Raises ``ValueError`` for a setting that holds something that
     is not kvsim's own.
     """
+    of_kind("setting", setting, Setting, Replay)
     kind = type(setting).__name__
     used = {kind}
     arguments = [

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvsim import checks
+from kvsim.kinds import all_of_kind
 from kvsim.timeline import Timeline
 from kvsim.workload import FloatArray, IntArray
 
@@ -111,6 +112,7 @@ class Summary:
 
 def summarise(timelines: Sequence[Timeline], limits: ServiceLimits | None = None) -> Summary:
     """Sum up runs of one setting. Raises ``ValueError`` if there is no run."""
+    all_of_kind("timelines", timelines, Timeline)
     if not timelines:
         raise ValueError("timelines is empty: give at least one run.")
     limits = limits or ServiceLimits()

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kvsim import checks
 from kvsim.allocation import Allocation
 from kvsim.passes import Passes, passes_of
 from kvsim.server import Server
@@ -102,6 +103,7 @@ class Timeline:
 
     def pass_at(self, time_s: float) -> int | None:
         """Number of the pass under way at a time; None while the server is idle."""
+        time_s = checks.finite_number("time_s", time_s)
         q = int(np.searchsorted(self.pass_log.start_s, time_s, side="right")) - 1
         return q if q >= 0 and time_s < self.pass_log.end_s[q] else None
 

@@ -1,4 +1,4 @@
-/* The file that arrays come in: reads what app/container.py writes. */
+/* The file that arrays come in: reads what app/results/container.py writes. */
 (function (kvsim) {
   "use strict";
 
@@ -38,10 +38,12 @@
   };
 
   /** A file's bytes: from its address, or from the page itself in one that works offline. The
-      latter without `fetch`, which a strict policy forbids even for what is in the page. */
-  kvsim.bytesAt = async function (address) {
+      latter without `fetch`, which a strict policy forbids even for what is in the page. Rejects
+      what has not come after `patienceMs`, if that is given. */
+  kvsim.bytesAt = async function (address, patienceMs) {
     if (address.startsWith(INSIDE)) return kvsim.fromBase64(address.slice(INSIDE.length));
-    const response = await fetch(address);
+    const signal = patienceMs && AbortSignal.timeout(patienceMs);
+    const response = await fetch(address, { signal });
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   };

@@ -1,4 +1,4 @@
-/* Films: the shipped runs of both caches through the first minute; app/films.py writes them. */
+/* Films: the shipped runs of both caches through the first minute; app/results/films.py writes them. */
 (function (kvsim) {
   "use strict";
 

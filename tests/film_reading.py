@@ -8,8 +8,8 @@ import kvsim
 from kvsim.curve import PLATE_DURATION_S
 from kvsim_app import allocations
 from kvsim_app.allocations import SERVER
-from kvsim_app.container import unpack
-from kvsim_app.films import TICK_S, Film, make_films, to_bytes
+from kvsim_app.results.container import unpack
+from kvsim_app.results.films import TICK_S, Film, make_films, to_bytes
 from kvsim_app.settings import choices, values
 
 # Each column, and the one whose length it shares: that one's ends are in the file.

@@ -9,7 +9,7 @@ import time
 
 from tqdm import tqdm
 
-from kvsim_app import atlas_build
+from kvsim_app.results import atlas_build
 
 ALL = atlas_build.Plan(
     "exponential",
@@ -29,8 +29,8 @@ INTERRUPTED_AFTER = 3
 
 atlas_build.PLANS = {plan.workload: plan for plan in (ALL, LESS)}
 
-from kvsim_app import films, overcommit_results, paper_store, sharing_results  # noqa: E402
 from kvsim_app.__main__ import main  # noqa: E402
+from kvsim_app.results import films, overcommit_results, paper_store, sharing_results  # noqa: E402
 
 # These have tests of their own.
 paper_store.build = lambda path, workers: path.write_bytes(b"paper")

@@ -16,10 +16,10 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application
 
 import kvsim
-from kvsim.log_text import MAX_LOG_BYTES
-from kvsim.trace_rows import MAX_TRACE_BYTES
-from kvsim_app.answer_handlers import MOST_READ_AT_ONCE, BodyHandler, Desk, patterns
-from kvsim_app.atlas import from_bytes
+from kvsim.logs.text import MAX_LOG_BYTES
+from kvsim.traces.rows import MAX_TRACE_BYTES
+from kvsim_app.answers.handlers import MOST_READ_AT_ONCE, BodyHandler, Desk, patterns
+from kvsim_app.results.atlas import from_bytes
 
 PATIENCE_S = 120
 LEAST = {"model": "llama-3-8b", "gpu": "L4", "weights": "fp8", "cache_tokens": 3000}
@@ -312,7 +312,7 @@ def test_a_fault_that_no_thread_hands_over_ends_the_request():
 
 def test_slow_bodies_keep_others_out_for_a_while_only(monkeypatch):
     """They are cut off, and their places are given to others."""
-    monkeypatch.setattr("kvsim_app.answer_handlers.UPLOAD_S", 1.0)
+    monkeypatch.setattr("kvsim_app.answers.handlers.UPLOAD_S", 1.0)
 
     async def crowd():
         desk = Desk()

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import kvsim
-from kvsim_app import atlas as atlas_file
-from kvsim_app.answer_job import COARSE_RATES, STAGES
-from kvsim_app.answer_rows import coarse_row, results_of, whole_row
-from kvsim_app.answering import FORGOTTEN_AFTER_S, MOST_ACTIVE, Answering, TooManyError
-from kvsim_app.asked import read_asked
-from kvsim_app.atlas_build import Plan
+from kvsim_app.answers.answering import FORGOTTEN_AFTER_S, MOST_ACTIVE, Answering, TooManyError
+from kvsim_app.answers.asked import read_asked
+from kvsim_app.answers.job import COARSE_RATES, STAGES
+from kvsim_app.answers.rows import coarse_row, results_of, whole_row
+from kvsim_app.results import atlas as atlas_file
+from kvsim_app.results.atlas_build import Plan
 
 PATIENCE_S = 60
 AXES = {
@@ -347,7 +347,7 @@ def test_a_long_trace_is_replayed_once_after_its_curves(answering, hands, monkey
     asked = small()
     plan = Plan("trace", AXES, 2, asked.plan.server, trace.lengths(), 200)
     asked = replace(asked, plan=plan, trace=trace, replay="own-times")
-    monkeypatch.setattr("kvsim_app.answer_rows.LONG_TRACE", 59)
+    monkeypatch.setattr("kvsim_app.answers.rows.LONG_TRACE", 59)
     job, ticket = answering.ask(asked)
     finish(hands, job)
     expected = [coarse_row, coarse_row, whole_row, whole_row, results_of, results_of]
@@ -355,7 +355,7 @@ def test_a_long_trace_is_replayed_once_after_its_curves(answering, hands, monkey
     for result in job.status(ticket)["results"]:
         assert result["figures"]["requests"] == 60
         assert result["binding_limit"] is None
-    monkeypatch.setattr("kvsim_app.answer_rows.LONG_TRACE", 60)
+    monkeypatch.setattr("kvsim_app.answers.rows.LONG_TRACE", 60)
     other, ticket = answering.ask(replace(asked, replay="rate"))
     finish(hands, other)
     for result in other.status(ticket)["results"]:
@@ -381,7 +381,7 @@ def test_real_workers_are_made_again_when_they_are_killed():
 
 SERVER = """
 import multiprocessing, sys, time
-from kvsim_app.answering import Answering
+from kvsim_app.answers.answering import Answering
 answers = Answering(workers=1)
 answers.warm()
 while len(multiprocessing.active_children()) < 2:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kvsim
-from kvsim.cache_layout import GIB
-from kvsim_app import asked_axes
-from kvsim_app.asked import UnknownTraceError, read_asked, trace_bytes
+from kvsim.deployment.cache_layout import GIB
+from kvsim_app.answers import asked_axes
+from kvsim_app.answers.asked import UnknownTraceError, read_asked, trace_bytes
 
 LEAST = {"model": "llama-3-8b", "gpu": "H100"}
 TRACE = kvsim.read_trace(

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kvsim_app.atlas import Atlas, AtlasError, from_bytes, load, to_bytes
-from kvsim_app.container import write_whole
-from kvsim_app.results import ATLASES
+from kvsim_app.results.atlas import Atlas, AtlasError, from_bytes, load, to_bytes
+from kvsim_app.results.container import write_whole
+from kvsim_app.results.files import ATLASES
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_whole(atlas, tmp_path,
     def fill_the_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"kvsim_app.container.{step}", fill_the_disk)
+    monkeypatch.setattr(f"kvsim_app.results.container.{step}", fill_the_disk)
     with pytest.raises(OSError, match="No space left"):
         write_whole(path, b"another")
     monkeypatch.undo()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvsim_app.atlas import load
+from kvsim_app.results.atlas import load
 
 SMALL = Path(__file__).with_name("small_atlas.py")
 FILES = {

@@ -11,12 +11,13 @@ from sampling import fresh_random
 
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
-from kvsim_app import allocations, atlas_build
+from kvsim_app import allocations
 from kvsim_app.allocations import SERVER
-from kvsim_app.atlas import load
-from kvsim_app.atlas_build import PLANS
-from kvsim_app.atlas_rows import compute_cell
-from kvsim_app.results import ATLASES
+from kvsim_app.results import atlas_build
+from kvsim_app.results.atlas import load
+from kvsim_app.results.atlas_build import PLANS
+from kvsim_app.results.atlas_rows import compute_cell
+from kvsim_app.results.files import ATLASES
 from kvsim_app.settings import values
 
 SIMULATED = 3  # of each workload

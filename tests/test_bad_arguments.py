@@ -45,21 +45,24 @@ def unknown(host, *arguments, **options):
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
+RESULTS = "kvsim_app.results"
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_built_or_served():
     """All but what takes long: the page is not rendered, nothing simulated, nobody served."""
     with (
         patch("kvsim_app.serve.prepare", dict),
         patch("bokeh.server.server.BaseServer.run_until_shutdown", lambda self: self.stop()),
-        patch("kvsim_app.paper_store.build", lambda path, workers: path.write_bytes(b"")),
-        patch("kvsim_app.atlas_build.build", lambda plan, path, workers: path.write_bytes(b"")),
-        patch("kvsim_app.films.build", lambda path: path.write_bytes(b"")),
-        patch("kvsim_app.overcommit_results.build", lambda path: path.write_bytes(b"")),
-        patch("kvsim_app.sharing_results.build", lambda path, workers: path.write_bytes(b"")),
-        patch("kvsim.paper_sharing.reproduce_all", lambda seeds, workers: {}),
-        patch("kvsim.figure_19.compared", dict),
-        patch("kvsim.paper_text.notes", lambda result: []),
-        patch("kvsim.paper_text.text", lambda result: "the paper"),
+        patch(f"{RESULTS}.paper_store.build", lambda path, workers: path.write_bytes(b"")),
+        patch(f"{RESULTS}.atlas_build.build", lambda plan, path, workers: path.write_bytes(b"")),
+        patch(f"{RESULTS}.films.build", lambda path: path.write_bytes(b"")),
+        patch(f"{RESULTS}.overcommit_results.build", lambda path: path.write_bytes(b"")),
+        patch(f"{RESULTS}.sharing_results.build", lambda path, workers: path.write_bytes(b"")),
+        patch("kvsim.paper.sharing.reproduce_all", lambda seeds, workers: {}),
+        patch("kvsim.paper.figure_19.compared", dict),
+        patch("kvsim.paper.text.notes", lambda result: []),
+        patch("kvsim.paper.text.text", lambda result: "the paper"),
         patch("socket.getaddrinfo", unknown),
         patch("os.fork", side_effect=OSError(11, "Resource temporarily unavailable")),
         # No process of a server: others of this one's, such as a browser, are not waited for.

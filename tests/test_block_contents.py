@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 
 from kvsim import BlockPool, OutOfBlocksError, SwappingTables
-from kvsim.prefix_keys import chain
+from kvsim.block_manager.prefix_keys import chain
 
 # Few token ids, so that sequences begin alike, and are filled with what is there already.
 TOKENS = st.lists(st.integers(0, 1), max_size=9)

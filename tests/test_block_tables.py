@@ -19,8 +19,8 @@ from kvsim import (
     SwappingTables,
     simulate,
 )
-from kvsim.block_pool import Event
-from kvsim.block_tables import Copy
+from kvsim.block_manager.pool import Event
+from kvsim.block_manager.tables import Copy
 
 FRESH = count(1_000_000)
 

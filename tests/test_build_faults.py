@@ -11,8 +11,8 @@ from family import children, runs, wait_for
 from test_atlas_build import SMALL, files, run
 from test_cli import check_one_sentence
 
-from kvsim_app.alone import BusyError, alone_in
-from kvsim_app.container import write_whole
+from kvsim_app.results.alone import BusyError, alone_in
+from kvsim_app.results.container import write_whole
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_full_disk_is_said_and_the_old_results_stay(whole, tmp_path, size_byte
 def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "results.bin"
     write_whole(path, b"old")
-    script = "import sys, pathlib; from kvsim_app.container import write_whole\n"
+    script = "import sys, pathlib; from kvsim_app.results.container import write_whole\n"
     script += "write_whole(pathlib.Path(sys.argv[1]), bytes(100_000))"
     failed = limited([sys.executable, "-c", script, str(path)], 50_000)
     assert failed.returncode != 0

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvsim import Paged
-from kvsim.cache_figures import figures_of_bytes, figures_of_gib
-from kvsim.cache_layout import GIB, cache_layout, printed_interval
 from kvsim.capacity import capacity
-from kvsim.layers import Attention, Latent, LinearState
-from kvsim.presets import MODELS
+from kvsim.deployment.cache_figures import figures_of_bytes, figures_of_gib
+from kvsim.deployment.cache_layout import GIB, cache_layout, printed_interval
+from kvsim.deployment.layers import Attention, Latent, LinearState
+from kvsim.deployment.presets import MODELS
 from kvsim.server import Server
 from kvsim.workload import ExponentialLengths
 
@@ -120,7 +120,7 @@ def test_the_fullest_pipeline_stage_decides():
 @pytest.mark.parametrize(
     ("layers", "options", "said"),
     [
-        ((PLAIN,), {"kv_dtype": "int3"}, "kv_dtype is 'int3'.*bf16, fp8"),
+        ((PLAIN,), {"kv_dtype": "int3"}, "kv_dtype is 'int3': choose 'bf16'"),
         ((PLAIN,), {"tp": 0}, "tp is 0"),
         ((PLAIN,), {"tp": 3}, "tp is 3.*8 key and value heads"),
         ((PLAIN,), {"pp": 2}, "pp is 2.*has 1 layers"),

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from kvsim.__main__ import main
-from kvsim.cards import CARDS
-from kvsim.presets import MODELS
+from kvsim.deployment.cards import CARDS
+from kvsim.deployment.presets import MODELS
 from kvsim_app.__main__ import main as app_main
 
 

@@ -13,11 +13,11 @@ import pytest
 from page_text import Page
 from serving import serving
 
-from kvsim_app import paper_store
 from kvsim_app.__main__ import main
-from kvsim_app.atlas import load, to_bytes
-from kvsim_app.container import pack, unpack
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
+from kvsim_app.results import paper_store
+from kvsim_app.results.atlas import load, to_bytes
+from kvsim_app.results.container import pack, unpack
+from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 from kvsim_app.settings import values
 
 MOST_OFFLINE_BYTES = 3_000_000
@@ -160,7 +160,7 @@ def other(request, tmp_path, monkeypatch):
     if request.param in ATLASES:
         monkeypatch.setitem(ATLASES, request.param, path)
     else:
-        monkeypatch.setattr(f"kvsim_app.results.{request.param.upper()}", path)
+        monkeypatch.setattr(f"kvsim_app.results.files.{request.param.upper()}", path)
     return path, kept
 
 
@@ -210,10 +210,12 @@ def builds(monkeypatch):
         path.write_bytes(b"...")
 
     for quick in ("paper_store", "sharing_results"):
-        monkeypatch.setattr(f"kvsim_app.{quick}.build", lambda path, workers: note(path))
-    monkeypatch.setattr("kvsim_app.atlas_build.build", lambda plan, path, workers: note(path))
-    monkeypatch.setattr("kvsim_app.films.build", note)
-    monkeypatch.setattr("kvsim_app.overcommit_results.build", note)
+        monkeypatch.setattr(f"kvsim_app.results.{quick}.build", lambda path, workers: note(path))
+    monkeypatch.setattr(
+        "kvsim_app.results.atlas_build.build", lambda plan, path, workers: note(path)
+    )
+    monkeypatch.setattr("kvsim_app.results.films.build", note)
+    monkeypatch.setattr("kvsim_app.results.overcommit_results.build", note)
     return built
 
 
@@ -240,7 +242,7 @@ def test_a_full_disk_is_said(tmp_path, capsys, builds, monkeypatch):
     def fill_the_disk(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kvsim_app.films.build", fill_the_disk)
+    monkeypatch.setattr("kvsim_app.results.films.build", fill_the_disk)
     assert main(["atlas", "--output", str(tmp_path)]) == 1
     said = capsys.readouterr().err
     assert "No space left" in said

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kvsim.cache_layout import cache_layout
-from kvsim.config_json import read_config
-from kvsim.layers import Attention, Latent, LinearState
-from kvsim.presets import MODELS
+from kvsim.deployment.cache_layout import cache_layout
+from kvsim.deployment.config_json import read_config
+from kvsim.deployment.layers import Attention, Latent, LinearState
+from kvsim.deployment.presets import MODELS
 
 LLAMA = {
     "model_type": "llama",

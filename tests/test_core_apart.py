@@ -13,7 +13,7 @@ from page_text import live_texts
 from serving import SERVE, serving
 
 import kvsim_app
-from kvsim_app.results import ATLASES
+from kvsim_app.results.files import ATLASES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKED = ("kvsim", "app", "static", "pyproject.toml", "README.md", "LICENSE")
@@ -23,7 +23,7 @@ def test_the_core_imports_numpy_and_nothing_of_the_page():
     script = """
 import importlib, pkgutil, sys
 import kvsim
-for module in pkgutil.iter_modules(kvsim.__path__, "kvsim."):
+for module in pkgutil.walk_packages(kvsim.__path__, "kvsim."):
     importlib.import_module(module.name)
 print(*sorted({name.split(".")[0] for name in sys.modules}))
 """
@@ -67,7 +67,8 @@ def test_the_wheel_holds_the_page_and_takes_no_common_name(wheel):
     files |= {f"kvsim_app/templates/{path.name}" for path in (ROOT / "app/templates").iterdir()}
     files |= {f"kvsim/data/{path.name}" for path in (ROOT / "kvsim/data").glob("*.csv")}
     for folder, package in (("app", "kvsim_app"), ("kvsim", "kvsim")):
-        files |= {f"{package}/{path.name}" for path in (ROOT / folder).glob("*.py")}
+        place = ROOT / folder
+        files |= {f"{package}/{path.relative_to(place)}" for path in place.rglob("*.py")}
     packed = {name for name in names if ".dist-info/" not in name}
     assert {name for name in files if "__pycache__" not in name} == packed
     about = {name.split(".dist-info/")[1] for name in names if ".dist-info/" in name}

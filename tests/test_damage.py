@@ -5,15 +5,15 @@ from damages import damaged, damages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kvsim_app import overcommit_results, paper_store, results, sharing_results
-from kvsim_app.atlas import load
-from kvsim_app.container import ResultsError, unpack
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
+from kvsim_app.results import files, overcommit_results, paper_store, sharing_results
+from kvsim_app.results.atlas import load
+from kvsim_app.results.container import ResultsError, unpack
+from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 
 # By whom these are read.
 CHECKED = {
-    FILMS.name: lambda path: results._contents(path, load(ATLASES["exponential"]).fingerprint),
-    OVERCOMMIT.name: lambda path: results._contents(path, overcommit_results.current_fingerprint()),
+    FILMS.name: lambda path: files._contents(path, load(ATLASES["exponential"]).fingerprint),
+    OVERCOMMIT.name: lambda path: files._contents(path, overcommit_results.current_fingerprint()),
     SHARING.name: lambda path: sharing_results.check_current(sharing_results.load(path)),
 }
 TRIED = 50  # damages of each file
@@ -65,6 +65,6 @@ def test_no_damage_gives_a_wrong_number(name, tmp_path_factory):
 def test_any_bytes_are_refused_with_a_sentence(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(data)
-    for read in (load, paper_store.load, lambda path: results._contents(path, "")):
+    for read in (load, paper_store.load, lambda path: files._contents(path, "")):
         with pytest.raises(ResultsError, match=r"^[^\n]+`kvsim atlas`\.$"):
             read(path)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from kvsim import A100_40GB, OPT_13B, Paged, Requests, Server, figure_19, preemptions, simulate
-from kvsim.published import FIGURE_19_RECOMPUTE_S, FIGURE_19_SWAP_S
+from kvsim import A100_40GB, OPT_13B, Paged, Requests, Server, preemptions, simulate
+from kvsim.paper import figure_19
+from kvsim.paper.published import FIGURE_19_RECOMPUTE_S, FIGURE_19_SWAP_S
 
 PAPER = figure_19.paper_server()
 TOKENS = 253

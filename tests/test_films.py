@@ -20,9 +20,16 @@ from sampling import fresh_random
 import kvsim
 from kvsim.curve import PLATE_DURATION_S
 from kvsim_app.assets import LINKED, inlined_page, linked_page
-from kvsim_app.atlas_build import PLANS
-from kvsim_app.films import CLOCK_TOLERANCE_S, TICK_S, film_at, film_of, make_films, to_bytes
-from kvsim_app.results import ATLASES, FILMS, load_results
+from kvsim_app.results.atlas_build import PLANS
+from kvsim_app.results.files import ATLASES, FILMS, load_results
+from kvsim_app.results.films import (
+    CLOCK_TOLERANCE_S,
+    TICK_S,
+    film_at,
+    film_of,
+    make_films,
+    to_bytes,
+)
 from kvsim_app.settings import Settings, values
 
 PAGE_BYTES = 3_000_000

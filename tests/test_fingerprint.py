@@ -5,8 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from kvsim_app import fingerprint as module
-from kvsim_app.fingerprint import fingerprint
+from kvsim_app.results import fingerprint as module
+from kvsim_app.results.fingerprint import fingerprint
 
 ROOTS = ("binned", "curve")
 
@@ -39,7 +39,7 @@ UNCHANGED = {
     "layout": ("curve.py", "BAND = (0.1, 0.9)", "\n\nBAND = (\n    0.1,\n    0.9,\n)"),
     "parentheses": ("curve.py", "return completions / seconds", "return (completions / seconds)"),
     "quotes": ("capacity.py", '"simulate this one."', "'simulate this one.'"),
-    "a module that is not used": ("paper.py", "import ", "UNUSED = 1\nimport "),
+    "a module that is not used": ("paper/experiments.py", "import ", "UNUSED = 1\nimport "),
     "a preset of the hardware": ("hardware.py", "\nH100", "\nOTHER = 1\nH100"),
     "a preset of the model": ("model.py", "LLAMA", "OTHER = 1\nLLAMA"),
 }
@@ -89,4 +89,6 @@ def test_constants_count_in_any_order():
 def test_modules_count_with_all_that_they_import():
     assert fingerprint({}, ("capacity", "curve")) == fingerprint({}, ("curve",))
     assert fingerprint({}, ("curve", "binned")) == fingerprint({}, ("binned", "curve"))
-    assert fingerprint({}, ("paper",)) != fingerprint({}, ("curve",))
+    assert fingerprint({}, ("paper.experiments",)) != fingerprint({}, ("curve",))
+    whole = ("paper.experiments", "paper.published", "paper.sharing", "shared_capacity")
+    assert fingerprint({}, whole) == fingerprint({}, ("paper.sharing",))

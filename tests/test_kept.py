@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvsim_app.kept import Kept
+from kvsim_app.answers.kept import Kept
 
 MOST = 100
 USES = st.lists(st.tuples(st.sampled_from("abcdef"), st.none() | st.integers(0, 130)))

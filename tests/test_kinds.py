@@ -9,6 +9,7 @@ from kvsim.kinds import of_kind, shown
 TRACE = kvsim.read_trace("arrival_s,prompt_tokens,output_tokens\n0,5,5\n1,5,5\n")
 SHAPE, CARD = kvsim.MODELS["qwen3-8b"].shape, kvsim.CARDS["H100"]
 SETTING = kvsim.Setting(rate_per_s=1, replications=1, duration_s=1)
+RUN = kvsim.simulate(TRACE.requests(), kvsim.Server(), kvsim.Paged())
 
 
 def pool():
@@ -45,7 +46,23 @@ DOORS = {
     "card": lambda value: kvsim.server_for(SHAPE, value),
     "weights": lambda value: kvsim.server_for(SHAPE, CARD, weights=value),
     "kv_dtype": lambda value: kvsim.server_for(SHAPE, CARD, kv_dtype=value),
+    "requests": lambda value: kvsim.simulate(value, kvsim.Server(), kvsim.Paged()),
+    "timeline": kvsim.preemptions,
+    "placement": kvsim.account,
+    "log": kvsim.cache_of,
+    "layers": kvsim.cache_layout,
+    "layout": lambda value: kvsim.figures_of_bytes(value, 1e9, None),
+    "timelines": kvsim.summarise,
+    "rates_per_s": lambda value: kvsim.ttft_curve(
+        kvsim.Server(), kvsim.Paged(), kvsim.ExponentialLengths(), value
+    ),
+    "preemption": lambda value: kvsim.Paged(preemption=value),
+    "sharing": lambda value: kvsim.Paged(sharing=value),
+    "estimate": kvsim.Buddy,
+    "time_s": lambda value: RUN.content_at(str(value)),
+    "kept": lambda value: kvsim.to_json([value, RUN]),
 }
+RUN = kvsim.simulate(TRACE.requests(), kvsim.Server(), kvsim.Paged())
 
 
 @pytest.mark.parametrize("name", DOORS)

@@ -22,7 +22,7 @@ from kvsim_app.languages import (
     speaking,
     spoken,
 )
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.settings import choices
 
 ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}

@@ -31,7 +31,7 @@ from kvsim_app.lessons import (
     start_of,
 )
 from kvsim_app.reading import read
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.settings import NAMES, WORKLOADS, Settings, choices, values
 
 CARDS = {card["name"]: card for card in LESSONS["cards"]}

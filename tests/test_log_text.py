@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvsim import read_log
-from kvsim.log_forms import FORMS, HINT
-from kvsim.log_remarks import remarks
-from kvsim.log_text import _ESCAPES, _MESSAGE, _QUOTING, _SETTING, _WORKER, MAX_LOG_BYTES, log_text
+from kvsim.logs.forms import FORMS, HINT
+from kvsim.logs.remarks import remarks
+from kvsim.logs.text import _ESCAPES, _MESSAGE, _QUOTING, _SETTING, _WORKER, MAX_LOG_BYTES, log_text
 
 PATTERNS = {form.name: form.pattern for form in FORMS} | {
     "hint": HINT,

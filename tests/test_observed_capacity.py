@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kvsim.__main__ import main
-from kvsim.cache_layout import GIB, cache_layout, printed_interval
-from kvsim.config_json import read_config
+from kvsim.deployment.cache_layout import GIB, cache_layout, printed_interval
+from kvsim.deployment.config_json import read_config
 
 TABLE = Path(__file__).parent / "data" / "observed_capacity.csv"
 with TABLE.open(newline="") as table:

@@ -7,13 +7,13 @@ import pytest
 from page_text import Page
 from sampling import fresh_random
 
-from kvsim import figure_19
+from kvsim.paper import figure_19
 from kvsim_app import overcommit, words
 from kvsim_app.allocations import SERVER
 from kvsim_app.assets import inlined_page
 from kvsim_app.overcommit import TRADED, section_words, shares
 from kvsim_app.paths import STATIC
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.sections import Overcommit
 from kvsim_app.settings import Settings, choices
 from kvsim_app.swap_figure import described
@@ -146,7 +146,7 @@ def test_the_page_names_a_rate_without_pre_emptions(everything):
 def test_a_sentence_asks_for_nothing_that_is_not_known(results):
     """Fields of the section's words, or in its script's code."""
     known = set(section_words(results, Overcommit()))
-    code = (STATIC / "overcommit_words.js").read_text("utf-8")
+    code = (STATIC / "overcommit-words.js").read_text("utf-8")
     code += (STATIC / "overcommit.js").read_text("utf-8")
     for name, template in words.TEMPLATES.items():
         if name.startswith("overcommit_"):

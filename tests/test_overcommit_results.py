@@ -7,12 +7,12 @@ import pytest
 from sampling import fresh_random
 
 import kvsim
-from kvsim import figure_19
-from kvsim_app import overcommit_results as results
+from kvsim.paper import figure_19
 from kvsim_app.allocations import SERVER
-from kvsim_app.container import unpack
 from kvsim_app.overcommit import AXES, Overcommitted
-from kvsim_app.results import OVERCOMMIT
+from kvsim_app.results import overcommit_results as results
+from kvsim_app.results.container import unpack
+from kvsim_app.results.files import OVERCOMMIT
 from kvsim_app.sections import Overcommit
 
 TIMES = ("ttft", "tpot", "latency")

@@ -10,10 +10,10 @@ import pytest
 from page_text import Page
 
 import kvsim
-from kvsim.cache_layout import KV_DTYPES
-from kvsim.limits_command import notes
+from kvsim.commands.limits import notes
+from kvsim.deployment.cache_layout import KV_DTYPES
+from kvsim.deployment.shape import WEIGHT_BITS
 from kvsim.measured import comparison
-from kvsim.shape import WEIGHT_BITS
 from kvsim_app import words, your_server
 from kvsim_app.assets import (
     ANSWERS_ADDRESS,
@@ -27,7 +27,7 @@ from kvsim_app.assets import (
 )
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
 from kvsim_app.settings import Settings, choices
 
 ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}

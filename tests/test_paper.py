@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from slow import roofline_s
 
-from kvsim import OPT_13B, SHAREGPT, Buddy, Paged, Server, figure_19, published
+from kvsim import OPT_13B, SHAREGPT, Buddy, Paged, Server
 from kvsim.__main__ import main
-from kvsim.paper import SATURATED, SERVER, SYSTEMS, shares
-from kvsim.paper_sharing import reproduce_all
+from kvsim.paper import figure_19, published
+from kvsim.paper.experiments import SATURATED, SERVER, SYSTEMS, shares
+from kvsim.paper.sharing import reproduce_all
 
 SHARES = ("token_states", "reserved", "internal", "rest")
 
@@ -191,7 +192,7 @@ def test_json():
 
 
 def test_text(result, capsys, monkeypatch):
-    monkeypatch.setattr("kvsim.paper_sharing.reproduce_all", lambda seeds, workers: result)
+    monkeypatch.setattr("kvsim.paper.sharing.reproduce_all", lambda seeds, workers: result)
     assert main(["paper"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 105

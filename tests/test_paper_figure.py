@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from page_text import Page
 
-from kvsim import paper, paper_sharing, published
-from kvsim_app import assets, paper_store
-from kvsim_app.atlas_build import MODULES, PLANS
-from kvsim_app.fingerprint import fingerprint
-from kvsim_app.paper_store import PaperError, build, check_current, load
+from kvsim.paper import experiments, published, sharing
+from kvsim_app import assets
 from kvsim_app.paths import TEMPLATES
-from kvsim_app.results import PAPER, load_results
+from kvsim_app.results import paper_store
+from kvsim_app.results.atlas_build import MODULES, PLANS
+from kvsim_app.results.files import PAPER, load_results
+from kvsim_app.results.fingerprint import fingerprint
+from kvsim_app.results.paper_store import PaperError, build, check_current, load
 from kvsim_app.settings import Settings
 
 PARTS = ("token_states", "reserved", "internal", "rest")
@@ -51,11 +52,11 @@ def test_the_file_is_of_this_code(kept):
         assert row["published"] == published.FIGURE_2[row["system"]], STALE
 
 
-@pytest.mark.parametrize("system", paper.SYSTEMS)
+@pytest.mark.parametrize("system", experiments.SYSTEMS)
 def test_a_seed_simulated_again_gives_what_is_kept(kept, system):
     (row,) = [row for row in kept.figures["figure_2"] if row["system"] == system]
     seed = 3
-    again = paper.shares(paper.SYSTEMS[system], paper.SATURATED, seed)
+    again = experiments.shares(experiments.SYSTEMS[system], experiments.SATURATED, seed)
     for part in PARTS:
         assert row["by_seed"][part][seed] == pytest.approx(again[part], rel=1e-9), STALE
         mean = sum(row["by_seed"][part]) / kept.settings["seeds"]
@@ -68,10 +69,10 @@ def test_kvsim_papers_number_of_seeds_is_the_pages(capsys, monkeypatch):
 
     asked = []
     monkeypatch.setattr(
-        "kvsim.paper_sharing.reproduce_all", lambda seeds, workers: asked.append(seeds) or {}
+        "kvsim.paper.sharing.reproduce_all", lambda seeds, workers: asked.append(seeds) or {}
     )
-    monkeypatch.setattr("kvsim.paper_text.text", lambda result: "")
-    monkeypatch.setattr("kvsim.paper_text.notes", lambda result: {})
+    monkeypatch.setattr("kvsim.paper.text.text", lambda result: "")
+    monkeypatch.setattr("kvsim.paper.text.notes", lambda result: {})
     assert kvsim(["paper"]) == 0
     assert asked == [paper_store.SEEDS]
 
@@ -83,7 +84,7 @@ def test_the_fingerprint_is_of_what_the_figures_come_from():
 
 
 def test_what_is_built_is_read_back(kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(paper_sharing, "reproduce_all", lambda seeds, workers: kept.figures)
+    monkeypatch.setattr(sharing, "reproduce_all", lambda seeds, workers: kept.figures)
     path = tmp_path / "paper.json"
     build(path)
     assert path.read_bytes() == PAPER.read_bytes(), STALE
@@ -145,7 +146,7 @@ def bars(html):
 
 def test_every_bar_adds_up(html):
     drawn = bars(html)
-    assert len(drawn) == 2 * len(paper.SYSTEMS) + 1
+    assert len(drawn) == 2 * len(experiments.SYSTEMS) + 1
     for (system, source), parts in drawn.items():
         total = sum(width for _, width, _ in parts)
         # Published shares are rounded to a tenth.

@@ -22,7 +22,7 @@ from kvsim import (
     account,
     simulate,
 )
-from kvsim.paper import SERVER, SYSTEMS
+from kvsim.paper.experiments import SERVER, SYSTEMS
 from kvsim.pools import Alone
 
 

@@ -9,7 +9,7 @@ from page_text import Page
 
 from kvsim_app import assets
 from kvsim_app.paths import STATIC, TEMPLATES
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.settings import Settings
 
 DIRECTIVE = re.compile(r"([a-z-]+) ([^;]*)")

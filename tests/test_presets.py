@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from kvsim.cards import CARDS
-from kvsim.config_json import read_config
+from kvsim.deployment.cards import CARDS
+from kvsim.deployment.config_json import read_config
+from kvsim.deployment.layers import Attention, Latent
+from kvsim.deployment.presets import MODELS
 from kvsim.hardware import A100_40GB, A100_80GB, H100
-from kvsim.layers import Attention, Latent
 from kvsim.model import LLAMA_3_8B, OPT_13B
-from kvsim.presets import MODELS
 
 GIB = 2**30
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sampling import fresh_random
 
-from kvsim_app.atlas import load
 from kvsim_app.reading import binding, read
-from kvsim_app.results import ATLASES
+from kvsim_app.results.atlas import load
+from kvsim_app.results.files import ATLASES
 from kvsim_app.settings import Settings, choices, values
 
 KINDS = ("contiguous", "paged")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kvsim import H100, Contiguous, ExponentialLengths, Server, ServiceLimits, Setting, to_csv
 from kvsim.__main__ import main
+from kvsim.commands.limits import notes, text
 from kvsim.keeping import requests_csv
-from kvsim.limits_command import notes, text
 from kvsim.measured import comparison
 
 BRIEF = ("--duration", "2", "--replications", "2")

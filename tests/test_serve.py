@@ -17,7 +17,7 @@ from kvsim_app import serve
 from kvsim_app.assets import PICTURES, linked_policy
 from kvsim_app.languages import PLATES_OWN
 from kvsim_app.page import CARD
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING
+from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, SHARING
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from sampling import fresh_random
 from serving import serving
 from test_serve import ask
 
-from kvsim_app.films import film_of
+from kvsim_app.results.films import film_of
 from kvsim_app.settings import choices, values
 
 KEYS = {name: choice.key for name, choice in choices()}

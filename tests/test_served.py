@@ -6,12 +6,12 @@ import pytest
 
 import kvsim
 from kvsim import ExponentialLengths, Paged, Requests, Server, capacity, simulate
-from kvsim.cache_layout import GIB, cache_layout
-from kvsim.cards import CARDS
-from kvsim.config_json import read_config
-from kvsim.presets import MODELS
+from kvsim.deployment.cache_layout import GIB, cache_layout
+from kvsim.deployment.cards import CARDS
+from kvsim.deployment.config_json import read_config
+from kvsim.deployment.presets import MODELS
+from kvsim.deployment.served import WORKING_BYTES, cache_bytes_left, server_for, simplifications
 from kvsim.roofline import Roofline
-from kvsim.served import WORKING_BYTES, cache_bytes_left, server_for, simplifications
 
 H100 = CARDS["H100"]
 LLAMA = MODELS["llama-3-8b"].shape

@@ -10,10 +10,10 @@ from logs import PASTED, REAL, as_it_is, composed, quoted, windows, word_wrapped
 from test_refusals import assert_refuses
 
 from kvsim import cache_of, read_log
-from kvsim.log_capacity import block_size, several_groups
-from kvsim.log_remarks import TEMPLATES, remarks
-from kvsim.log_text import MAX_LOG_BYTES
-from kvsim.server_log import FIGURES
+from kvsim.logs.capacity import block_size, several_groups
+from kvsim.logs.remarks import TEMPLATES, remarks
+from kvsim.logs.server_log import FIGURES
+from kvsim.logs.text import MAX_LOG_BYTES
 
 OBSERVATIONS = Path(__file__).parent / "data" / "observed_capacity.csv"
 with OBSERVATIONS.open(newline="", encoding="utf-8") as table:

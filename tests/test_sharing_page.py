@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from page_text import Page
 
-from kvsim import published
-from kvsim_app import paper_store, sharing_results
+from kvsim.paper import published
 from kvsim_app.paths import TEMPLATES
-from kvsim_app.results import PAPER, SHARING
+from kvsim_app.results import paper_store, sharing_results
+from kvsim_app.results.files import PAPER, SHARING
 from kvsim_app.sections import Sharing
 from kvsim_app.settings import Settings
 from kvsim_app.sharing_page import described

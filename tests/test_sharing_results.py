@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import kvsim
-from kvsim_app import sharing_figure, sharing_results
-from kvsim_app.container import unpack
-from kvsim_app.results import SHARING
-from kvsim_app.sharing_results import (
+from kvsim_app import sharing_figure
+from kvsim_app.results import sharing_results
+from kvsim_app.results.container import unpack
+from kvsim_app.results.files import SHARING
+from kvsim_app.results.sharing_results import (
     AXES,
     ROOTS,
     SERVER,

@@ -7,10 +7,10 @@ import pytest
 
 import kvsim
 from kvsim_app import words
-from kvsim_app.results import SHARING
+from kvsim_app.results.files import SHARING
+from kvsim_app.results.sharing_results import SERVER, load, own_lengths
 from kvsim_app.sections import Sharing
 from kvsim_app.settings import Settings
-from kvsim_app.sharing_results import SERVER, load, own_lengths
 from kvsim_app.sharing_words import most_prompts, read, sharing_words
 
 RESULTS = load(SHARING)

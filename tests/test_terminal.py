@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from kvsim.__main__ import main
-from kvsim.terminal import to_the_end
+from kvsim.commands.terminal import to_the_end
 
 COMMANDS = (["capacity", "--list"], ["limits"], ["log", os.devnull])
 NO_UTF8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -22,7 +22,7 @@ from kvsim import (
     ttft_curve,
     write_trace,
 )
-from kvsim.trace_rows import MAX_TOKENS, MAX_TRACE_BYTES, MAX_TRACE_ROWS, TraceError
+from kvsim.traces.rows import MAX_TOKENS, MAX_TRACE_BYTES, MAX_TRACE_ROWS, TraceError
 
 HEADER = "arrival_s,prompt_tokens,output_tokens\n"
 

@@ -12,10 +12,10 @@ import pytest
 from sampling import fresh_random
 
 from kvsim_app import words
-from kvsim_app.atlas import load
 from kvsim_app.paths import STATIC
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES
+from kvsim_app.results.atlas import load
+from kvsim_app.results.files import ATLASES
 from kvsim_app.settings import Settings, choices, values
 
 NARROW = "\u202f"

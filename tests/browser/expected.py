@@ -8,9 +8,9 @@ import numpy as np
 from playwright.sync_api import TimeoutError as Late
 
 from kvsim_app import words
-from kvsim_app.atlas import load
 from kvsim_app.reading import read
-from kvsim_app.results import ATLASES
+from kvsim_app.results.atlas import load
+from kvsim_app.results.files import ATLASES
 from kvsim_app.settings import Settings, choices, values
 
 KINDS = ("contiguous", "paged")

@@ -8,7 +8,7 @@ from film_reading import DEFAULTS, KINDS, FilmClock, passes_of, run_of
 from kvsim import Placement, account
 from kvsim_app import words
 from kvsim_app.allocations import SERVER
-from kvsim_app.films import TICK_S, film_of
+from kvsim_app.results.films import TICK_S, film_of
 
 LINE_PX, GAP_PX = 9, 2  # the drawing's
 EDGE_PX, LEAST_BLOCK_PX = 2, 24  # and where blocks are told apart

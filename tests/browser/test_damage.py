@@ -12,7 +12,7 @@ from sampling import some
 from browser.expected import check_page, words_at
 from browser.hands import choose
 from kvsim_app import words
-from kvsim_app.results import ATLASES, FILMS, OVERCOMMIT, SHARING
+from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, SHARING
 
 TRIED = 100  # damages of each file
 

@@ -11,12 +11,12 @@ from sampling import fresh_random
 
 from browser.hands import THUMB_PX, held, middle
 from browser.visits import PHONE, Visits
-from kvsim import figure_19
-from kvsim_app import overcommit_results as results
+from kvsim.paper import figure_19
 from kvsim_app import words
-from kvsim_app.container import unpack
 from kvsim_app.overcommit import Overcommitted, section_words, shares
-from kvsim_app.results import OVERCOMMIT
+from kvsim_app.results import overcommit_results as results
+from kvsim_app.results.container import unpack
+from kvsim_app.results.files import OVERCOMMIT
 from kvsim_app.sections import Overcommit
 from kvsim_app.settings import choices
 

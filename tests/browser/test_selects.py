@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from browser.expected import KINDS, check_page, words_at
 from browser.hands import choose, put, slider
 from kvsim_app import words
-from kvsim_app.results import ATLASES
+from kvsim_app.results.files import ATLASES
 from kvsim_app.settings import values
 
 

@@ -13,7 +13,7 @@ from browser.expected import check_page, picture, wait_for_picture
 from browser.filmed import END_S, both, unanswered, wait_for_counts, wait_for_films
 from browser.hands import choose, held, middle, slider, switch, thumb
 from kvsim_app import words
-from kvsim_app.container import pack, unpack
+from kvsim_app.results.container import pack, unpack
 from kvsim_app.settings import values
 
 DRAWN = ("capacity-chart", "ttft-chart", "cache-contiguous", "cache-paged")

@@ -16,7 +16,7 @@ from kvsim.limits import RESOURCES
 from kvsim_app import words
 from kvsim_app.assets import inlined_page
 from kvsim_app.reading import binding
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.settings import Settings, choices, values
 
 POSITION = {"block_size": 64, "max_length": 4096, "rate": 22, "block_overhead": 3.7}

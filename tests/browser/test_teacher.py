@@ -10,7 +10,7 @@ from browser.test_accessibility import violations
 from browser.visits import PHONE, Visits
 from kvsim_app.assets import TEACHER, inlined_page
 from kvsim_app.lessons import LESSONS
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.settings import Settings
 
 PRESETS = {preset["name"]: preset["settings"] for preset in LESSONS["presets"]}

@@ -9,7 +9,7 @@ from browser.conftest import LOOKING
 from browser.visits import Visits
 from kvsim_app.assets import STYLES, inlined_page, teachers_page
 from kvsim_app.link import VIEW_KEYS
-from kvsim_app.results import load_results
+from kvsim_app.results.files import load_results
 from kvsim_app.sections import every_choice
 from kvsim_app.settings import Settings, choices, values
 

@@ -14,10 +14,10 @@ from browser.hands import slider, switch
 from browser.own_server import Readers, check_cache, check_results, facts, results, saved
 from browser.test_accessibility import violations
 from browser.visits import PHONE
-from kvsim.cache_layout import GIB
-from kvsim.input_commands import NAMES
-from kvsim.log_remarks import remarks
-from kvsim.trace_rows import TraceError
+from kvsim.commands.inputs import NAMES
+from kvsim.deployment.cache_layout import GIB
+from kvsim.logs.remarks import remarks
+from kvsim.traces.rows import TraceError
 from kvsim_app import words
 
 # Of few requests, so that it is computed in little time: long answers on a small card.

@@ -1,0 +1,1 @@
+"""Results of the simulation for every position of the controls: made, kept and read."""

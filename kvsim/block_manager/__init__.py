@@ -1,0 +1,4 @@
+"""A block manager with numbered blocks and their contents: block tables, copies, a prefix cache.
+
+The simulation only counts blocks; this is what it counts.
+"""

@@ -1,0 +1,18 @@
+"""The commands of the simulation, for ``python -m kvsim`` and for ``kvsim``."""
+
+import argparse
+
+from kvsim.commands.capacity import add_capacity
+from kvsim.commands.inputs import add_input_commands
+from kvsim.commands.limits import add_limits
+from kvsim.commands.paper import add_paper
+from kvsim.commands.run import add_run
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands to a parser's; each sets ``run``, which returns what the shell is told."""
+    add_paper(commands)
+    add_capacity(commands)
+    add_run(commands)
+    add_limits(commands)
+    add_input_commands(commands)

@@ -1,0 +1,1 @@
+"""Requests that were really made: files of them, and their replay."""

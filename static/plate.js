@@ -102,7 +102,6 @@
       charts.repaint();
       Object.values(drawings).forEach((drawing) => drawing.repaint());
     });
-    new ResizeObserver(updateSoon).observe(marker.place);
 
     document.getElementById("reset").addEventListener("click", () => {
       link.move(view.movable(link.defaults));

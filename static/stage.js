@@ -4,6 +4,7 @@
 
   const KINDS = ["contiguous", "paged"];
   const ASK_DELAY_MS = 200; // a slider in motion asks for nothing
+  const PATIENCE_MS = 12_000; // a film takes a second; what takes longer has gone astray
   const RETRY_DELAY_MS = 5_000; // and twice as long after each time that it was in vain
   const LONGEST_DELAY_MS = 60_000;
 
@@ -62,7 +63,9 @@
     /** Fetch the film of exactly these settings, and show it unless the controls have moved on. */
     async ask(settings, shown, delay = RETRY_DELAY_MS) {
       try {
-        const films = await kvsim.openFilms(await kvsim.bytesAt(this.address(settings)));
+        const films = await kvsim.openFilms(
+          await kvsim.bytesAt(this.address(settings), PATIENCE_MS),
+        );
         if (settings !== this.reading.settings) return;
         // A server that was restarted may simulate otherwise than the page's results.
         if (films.fingerprint !== this.reading.fingerprint) throw new Error("of another version");

@@ -19,10 +19,11 @@ from browser.filmed import (
     unanswered,
     wait_for_counts,
     wait_for_films,
+    wait_for_observers,
 )
 from browser.hands import slider, switch
 from kvsim_app import words
-from kvsim_app.results import FILMS
+from kvsim_app.results.files import FILMS
 from kvsim_app.settings import choices, values
 
 PLAYER = ("#play", "#step", "#clock", "#speed")
@@ -126,6 +127,48 @@ def test_an_answer_that_comes_too_late_is_not_shown(visits):
         kind: counts_text(cache, END_S) for kind, cache in both(rate=4).items()
     }
     assert note(page) == ""
+
+
+def test_an_answer_that_never_comes_is_asked_for_again(visits):
+    page = visits.open(ready=False)
+    stop_time(page, visits)
+    # The page's own patience is of real time; here it ends at the test's word.
+    page.evaluate("""() => void (AbortSignal.timeout = () => {
+      const controller = new AbortController();
+      window.losePatience = () => controller.abort();
+      return controller.signal;
+    })""")
+    astray = []
+    page.context.route("**/film?*", lambda route: astray.append(route))
+    with page.expect_request("**/film?*"):
+        put(page, "rate", 29)
+        page.clock.run_for(1000)
+    page.evaluate("losePatience()")
+    wait_for_note(
+        page,
+        unanswered("film_rate", film_rate=words.rate(28)),
+    )
+    page.context.unroute("**/film?*")
+    with page.expect_response("**/film?*"):
+        page.clock.run_for(5000)
+    wait_for_note(page, "")
+    page.clock.run_for(1000)
+    wait_for_counts(page, both(rate=29), END_S)
+    assert len(astray) == 1
+
+
+def test_a_window_that_changes_its_size_asks_for_no_film_again(visits):
+    page = visits.open(ready=False)
+    stop_time(page, visits)
+    put(page, "rate", 29)
+    for width in (900, 1100, 700):
+        page.clock.run_for(60)
+        page.set_viewport_size({"width": width, "height": 700})
+        wait_for_observers(page)
+    with page.expect_response("**/film?*"):
+        page.clock.run_for(150)
+    wait_for_note(page, "")
+    assert sum("/film?" in url for url in visits.requests) == 1
 
 
 @pytest.fixture

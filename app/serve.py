@@ -92,6 +92,9 @@ def server(
             (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),
             *patterns(DESK, ANSWERS_ADDRESS),
+            # Panel before 1.9.5 imports any module that an address here names, and the plate's
+            # component has no files there.
+            (r"/components/.*", NothingHandler),
         ],
         default_handler_class=NothingHandler,
     )

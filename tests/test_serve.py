@@ -240,6 +240,15 @@ def test_sessions_are_opened_from_hosts_that_were_named(allowed):
             assert response.status == wanted, origin
 
 
+def test_no_address_has_a_module_imported(tmp_path):
+    mark = tmp_path / "imported"
+    (tmp_path / "trap.py").write_text(f"open({str(mark)!r}, 'w')\n")
+    with serving(clean=False, environment={"PYTHONPATH": str(tmp_path)}) as served:
+        for path in ("/components/trap/a/b/c", "/panel/components/trap/a/b/c"):
+            assert ask(urlsplit(served.url).netloc, path).status == 404
+        assert not mark.exists()
+
+
 @pytest.fixture(scope="module")
 def wary():
     """A server that is asked for what it does not have, and may log that."""

@@ -6,6 +6,7 @@
     /** Offers the page's parts and controls to choose from, and keeps the line up to date. */
     constructor(link, view, words) {
       this.link = link;
+      this.view = view;
       this.address = document.querySelector("[data-address]");
       this.line = document.getElementById("embed-line");
       this.theme = document.getElementById("embed-theme");
@@ -16,7 +17,10 @@
       const controls = view.table.map(({ key, label }) => [key, without(label)]);
       this.hidden = offer("embed-hidden", controls);
       const choices = document.getElementById("embed-choices");
-      choices.addEventListener("change", () => this.show());
+      choices.addEventListener("change", ({ target }) => {
+        this.chosen ||= this.parts.includes(target);
+        this.show();
+      });
       // Nothing is sent anywhere; return in the form would load the page anew.
       choices.addEventListener("submit", (event) => event.preventDefault());
     }
@@ -26,6 +30,7 @@
       const query = this.link.settings;
       this.whole.hidden = !kvsim.isFramed || !location.protocol.startsWith("http");
       if (!this.whole.hidden) this.whole.href = this.link.elsewhere(query);
+      if (!this.chosen) this.propose(query);
       query.set("embed", "1");
       for (const [key, boxes] of [["show", this.parts], ["hide", this.hidden]]) {
         const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
@@ -33,6 +38,14 @@
       }
       if (this.theme.value) query.set("theme", this.theme.value);
       this.address.textContent = this.link.elsewhere(query);
+    }
+
+    /** Tick what this page shows where it is in a frame itself, or else what has been set here. */
+    propose(query) {
+      const embedded = "embed" in document.documentElement.dataset;
+      const { shown } = this.view;
+      const proposed = shown.length || embedded ? shown : this.view.partsWith(query);
+      for (const box of this.parts) box.checked = proposed.includes(box.value);
     }
 
     get text() {

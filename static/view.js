@@ -7,6 +7,7 @@
   const root = document.documentElement;
   const KEYS = ["embed", "show", "hide", "theme"];
   const THEMES = ["light", "dark"];
+  const WORKSHOP = "workshop";
   const CONTROL = ".control, .control-select";
 
   // A file's own view goes first into the map, so that its address can say otherwise.
@@ -88,6 +89,15 @@
     movable(position) {
       const kept = this.table.filter((control) => !this.hidden.has(control.key));
       return Object.fromEntries(kept.map(({ name }) => [name, position[name]]));
+    }
+
+    /** The parts that show all that has been set: the workshop, and where a query's controls are. */
+    partsWith(query) {
+      const moved = this.groups.flatMap(({ table, inputs }) =>
+        table.filter(({ key }) => query.has(key)).map(({ name }) => inputs[name]),
+      );
+      const holds = ([name, part]) => name === WORKSHOP || moved.some((each) => part.contains(each));
+      return [...this.parts].filter(holds).map(([name]) => name);
     }
 
     /** Add what was asked for to an address's query. */

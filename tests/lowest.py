@@ -14,7 +14,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "build")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "build", "distributed")
 # What needs other tools, or a browser.
 LEFT_OUT = ("tests/browser", "tests/test_style.py")
 

@@ -53,10 +53,25 @@ def test_the_line_has_these_settings_and_only_what_platforms_keep(author, plate)
     frame = Frame(author.inner_text("#embed-line")).attributes
     assert set(frame) <= KEPT
     assert frame["title"]
-    assert frame["src"] == f"{plate}?block=64&rate=30&embed=1"
+    assert frame["src"] == f"{plate}?block=64&rate=30&embed=1&show=workshop"
+
+
+def test_a_section_comes_with_the_line_when_its_controls_have_been_moved(visits, plate):
+    page = visits.open()
+    page.get_by_role("slider", name="Samples of each prompt").press("End")
+    query = "?samples=8&embed=1&show=workshop,sharing"
+    assert Frame(page.inner_text("#embed-line")).attributes["src"] == plate + query
+    page.get_by_role("button", name="Reset").click()
+    assert Frame(page.inner_text("#embed-line")).attributes["src"].endswith("show=workshop")
+    # In a frame the line is for what the frame shows.
+    visits.go(page, query)
+    assert Frame(page.inner_text("#embed-line")).attributes["src"] == plate + query
+    visits.go(page, "?rate=30&embed=1")
+    assert Frame(page.inner_text("#embed-line")).attributes["src"] == plate + "?rate=30&embed=1"
 
 
 def test_parts_controls_and_theme_can_be_chosen_for_it(author, plate):
+    author.locator("#embed-parts").get_by_label("Workshop").uncheck()
     author.get_by_label("The cache, drawn to scale").check()
     author.get_by_label("The tables", exact=True).check()
     author.locator("#embed-hidden").get_by_label("without request rate").check()

@@ -283,10 +283,10 @@ def test_where_copying_is_forbidden_the_page_says_where_the_link_is(visits):
 
 def test_a_page_of_ones_own_gets_the_line_with_these_settings(visits):
     page = visits.open("?rate=30")
-    assert f'src="{visits.plate}?rate=30&embed=1"' in page.inner_text("#embed-line")
+    assert f'src="{visits.plate}?rate=30&embed=1&show=workshop"' in page.inner_text("#embed-line")
     slider(page, "rate").press("End")
     check_page(page, rate=40)
-    assert f'src="{visits.plate}?rate=40&embed=1"' in page.inner_text("#embed-line")
+    assert f'src="{visits.plate}?rate=40&embed=1&show=workshop"' in page.inner_text("#embed-line")
 
 
 def test_every_key_is_in_the_table_of_moves():

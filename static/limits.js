@@ -43,16 +43,21 @@
           y1: 0,
           y2: KINDS.length * STRIP_PX,
         }),
-        text("strip-key", width, LABEL_PX - 3, this.words.fill("strip_letters", {})),
+        ...KINDS.map((kind, row) => this.name(kind, row * STRIP_PX)),
       );
       this.drawing.setAttribute("aria-label", this.words.fill("strip_label", known));
+    }
+
+    name(kind, top) {
+      const x = this.x(this.rates[0] - this.half);
+      const name = this.words.fill(`strip_${kind}`, {});
+      return text(`strip-name ${kind}`, x, top + LABEL_PX - 3, name);
     }
 
     strip(kind, top, saved) {
       const [first, last] = [this.rates[0] - this.half, this.rates[this.rates.length - 1] + this.half];
       const bound = saved.map(kvsim.binding);
-      const name = this.words.fill(`strip_${kind}`, {});
-      const parts = [text(`strip-name ${kind}`, this.x(first), top + LABEL_PX - 3, name)];
+      const parts = [];
       LETTERS.forEach((letter, place) => {
         const y = top + LABEL_PX + place * LANE_PX;
         parts.push(

@@ -3,6 +3,7 @@
 The words about them stand in templates/your_server.html.
 """
 
+import re
 from typing import Any
 
 import kvsim
@@ -73,8 +74,7 @@ def _types(keys: Any) -> list[dict[str, str]]:
 def _limits(missed: dict[str, Any]) -> dict[str, Any]:
     """The rows of the comparison with what was measured, written out."""
     return {
-        # With the sign that the tables have.
-        "notes": {name: note.replace(" -", " −") for name, note in notes(missed).items()},
+        "notes": {name: _typeset(note) for name, note in notes(missed).items()},
         "gpu": missed["assumed"]["gpu"],
         "prefill_tokens": count(missed["prefill_tokens"]),
         "decode": [
@@ -90,7 +90,7 @@ def _limits(missed: dict[str, Any]) -> dict[str, Any]:
         "prefill": [
             {
                 "what": row["what"],
-                "source": row["source"],
+                "source": _typeset(row["source"]),
                 "tflops": count(row["flops_per_s"] / 1e12),
                 "share": percent(row["published_peak_share"]),
                 "simulated": _ms(row["simulated_s"], 2),
@@ -102,6 +102,13 @@ def _limits(missed: dict[str, Any]) -> dict[str, Any]:
             for row in missed["prefill"]
         ],
     }
+
+
+def _typeset(text: str) -> str:
+    """Write what is meant for a terminal as the rest of the page is written."""
+    text = re.sub(r'"([^"]*)"', r"“\1”", text).replace("'", "’")
+    text = re.sub(r"\d{1,3}(,\d{3})+", lambda number: count(int(number[0].replace(",", ""))), text)
+    return text.replace(" -", " −").replace(" %", "\u202f%")
 
 
 def _ms(seconds: float, decimals: int) -> str:

@@ -49,10 +49,12 @@
         this.start.focus();
       });
       this.computing.addEventListener("atlas", ({ atlas, status }) => {
-        this.swapping.show(atlas, status.title, status.position);
+        this.swapping.show(atlas, status.title, status.position, !status.results);
         this.computing.say("own_above");
       });
       this.computing.addEventListener("results", ({ files, status }) => {
+        // These are of the settings in view, simulated in full.
+        this.swapping.tell(status.title, false);
         this.answers.show(status, this.asked, files);
       });
       document.getElementById("own-here").addEventListener("click", () => this.computeHere());

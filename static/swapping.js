@@ -21,13 +21,14 @@
     }
 
     /** Show an atlas of the server `title`, at a position by the controls' values; an atlas with the
-        same axes leaves the controls where they are. */
-    show(atlas, title, position) {
+        same axes leaves the controls where they are. While it is `coarse`, that is said. */
+    show(atlas, title, position, coarse) {
       const { own } = this.atlases;
       const same = title === own?.title && JSON.stringify(atlas.axes) === JSON.stringify(own.axes);
       atlas.title = title;
       this.atlases.own = atlas;
       this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
+      this.tell(title, coarse);
       if (same) {
         this.update();
         return;
@@ -35,9 +36,13 @@
       this.controls.offer(atlas.axes, position, (name, value) =>
         name === "rate" ? this.words.rate(value) : this.words.tokens(value),
       );
-      this.name.textContent = this.words.fill("own_shown", { title });
       this.line.hidden = false;
       this.moveTo(position);
+    }
+
+    /** Say whose server is shown, and whether its curve is a `coarse` one. */
+    tell(title, coarse) {
+      this.name.textContent = this.words.fill(coarse ? "own_shown_coarse" : "own_shown", { title });
     }
 
     /** Move the controls to values that the atlas has. */

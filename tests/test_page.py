@@ -338,8 +338,13 @@ def test_the_page_says_what_the_model_misses(results, monkeypatch, gpu):
     rows = [of_prefill[start : start + 6] for start in range(6, len(of_prefill), 6)]
     assert [(row[2], row[3], row[4]) for row in rows] == prefill
     text = page.one(id="own-limits").text
+    for straight in ('"', "'", " %", " -"):
+        assert straight not in text
+    # As a terminal has it.
+    text = re.sub(r"(\d)\u202f(\d{3})", r"\1,\2", text).replace("\u202f%", " %")
+    text = text.translate(str.maketrans("“”’−", '""\'-'))
     for note in notes(found).values():
-        assert note.replace(" -", " −") in text
+        assert note in text
     for row in found["prefill"]:
         assert row["source"] in text
 

@@ -1,6 +1,7 @@
 """A reader's own server: each input, computing with progress, failures, the workshop swapped."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -270,11 +271,25 @@ def test_a_small_server_is_computed_to_its_end(page):
     page.select_option("#own-memory", "cache_tokens")
     page.fill("#own-tokens", "1100")
     page.select_option("#own-gpu", SLOW_GPU)
+    # As if the results took their time.
+    held = [True]
+
+    def answer(route):
+        status = route.fetch()
+        route.fulfill(response=status, json=status.json() | ({"results": False} if held else {}))
+
+    page.route(re.compile(r"/jobs/\w+$"), answer)
     page.click("#own-start")
+    name = page.locator("#whose-server-name")
+    shape, card = kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU]
+    title = f"{shape.name} on {card.gpu.name}"
+    expect(name).to_have_text(words.fill("own_shown_coarse", title=title))
+    held.clear()
+    expect(name).to_have_text(words.fill("own_shown", title=title))
+    page.unroute_all(behavior="wait")
     expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
     expect(page.get_by_role("progressbar")).to_be_hidden()
     kept = json.loads(saved(page, "JSON"))[1]["setting"]
-    shape, card = kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU]
     one = kvsim.server_for(shape, card, cache_bytes=GIB)
     tokens = 1100 * one.model.kv_bytes_per_token
     server = kvsim.server_for(shape, card, cache_bytes=tokens)

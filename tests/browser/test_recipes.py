@@ -1,5 +1,6 @@
 """Recipes: sites that hold the plate, built by their tools and opened from another origin."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from browser.conftest import LOOKING
 from browser.expected import wait_for_words
-from browser.hosting import folder_served
+from browser.hosting import folder_served, lesson
 from kvsim_app.paths import TEMPLATES
 
 HERE = ("127.0.0.1", "localhost")
@@ -24,6 +25,9 @@ def built(folder, name):
         run("sphinx", "-q", "-W", ".", "site", cwd=folder)
     elif name == "mkdocs":
         run("mkdocs", "build", "--quiet", "--strict", cwd=folder)
+    elif name == "myst":
+        (folder / "index.html").write_text(shown_by_myst(folder / "index.md"), "utf-8")
+        return folder
     else:
         return folder
     return folder / "site"
@@ -36,7 +40,21 @@ def run(module, *arguments, cwd):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("name", ["plain", "sphinx", "mkdocs"])
+def shown_by_myst(page):
+    """A page that does with the directive what MyST's theme does, at the width of its text."""
+    ((module, model),) = re.findall(
+        r"^```\{anywidget\} (\S+)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S
+    )
+    return lesson(f"""<div id="widget" style="width: 727px"></div>
+        <script type="module">
+          import widget from "./{module}";
+          const el = document.createElement("div");
+          document.getElementById("widget").attachShadow({{ mode: "open" }}).append(el);
+          widget.render({{ model: new Map(Object.entries({model})), el }});
+        </script>""")
+
+
+@pytest.mark.parametrize("name", ["plain", "sphinx", "mkdocs", "myst"])
 def test_the_plate_stands_in_the_site_at_its_height(browser, plate, tmp_path, name):
     folder = tmp_path / name
     shutil.copytree(RECIPES / name, folder)

@@ -5,8 +5,6 @@ from typing import Any
 
 import kvsim
 
-from .settings import Settings
-
 SERVER = kvsim.Server()
 _LENGTHS: dict[str, kvsim.ExponentialLengths | kvsim.BinnedLengths] = {
     "exponential": kvsim.ExponentialLengths(),
@@ -37,11 +35,3 @@ def contiguous(reservation: str, max_length: int) -> kvsim.Allocation:
 def paged(block_size: int, block_overhead: float) -> kvsim.Allocation:
     """Return the paged allocation of the settings."""
     return kvsim.Paged(block_size, block_overhead)
-
-
-def both(settings: Settings) -> dict[str, kvsim.Allocation]:
-    """Return the allocations that the page compares at some settings, by kind."""
-    return {
-        "contiguous": contiguous(settings.reservation, settings.max_length),
-        "paged": paged(settings.block_size, settings.block_overhead),
-    }

@@ -24,11 +24,11 @@ STYLES = tuple(
         *("your-server", "own-results", "sections"),
     )
 )
-ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
+ANSWERS_ADDRESS = "answers"  # where a server answers about readers' own ones
 TEACHER = "teacher"  # the address of the teacher's page
 # Pictures of the page: for a link to it in other people's pages, and for paper.
 PICTURES = (STATIC / "card.png", STATIC / "picture.png")
-FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
+FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/handlers.py
 HEAD_SCRIPT = STATIC / "view.js"  # runs before anything is painted, so it stands in the page
 LIBRARY = bokehjs_path() / "js" / "bokeh.min.js"
 # In the order in which they must run; each of ours adds to one object and is about one subject.

@@ -11,11 +11,10 @@ from typing import Any
 
 from kvsim.limits import RESOURCES, SMALL_SHARE
 
-from .languages import ENGLISH, spoken
+from .languages import spoken
 from .reading import Reading, Side, binding
 from .sections import every_choice
 
-TEMPLATES = ENGLISH
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 

@@ -11,6 +11,7 @@ from kvsim.paper import figure_19
 from kvsim_app import overcommit, words
 from kvsim_app.allocations import SERVER
 from kvsim_app.assets import inlined_page
+from kvsim_app.languages import ENGLISH
 from kvsim_app.overcommit import TRADED, section_words, shares
 from kvsim_app.paths import STATIC
 from kvsim_app.results.files import load_results
@@ -148,7 +149,7 @@ def test_a_sentence_asks_for_nothing_that_is_not_known(results):
     known = set(section_words(results, Overcommit()))
     code = (STATIC / "overcommit-words.js").read_text("utf-8")
     code += (STATIC / "overcommit.js").read_text("utf-8")
-    for name, template in words.TEMPLATES.items():
+    for name, template in ENGLISH.items():
         if name.startswith("overcommit_"):
             for field in set(re.findall(r"\{(\w+)\}", template)) - known:
                 assert re.search(rf"\b{field}\b", code), (name, field)

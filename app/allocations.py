@@ -4,14 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import kvsim
+from kvsim.binned import WORKLOADS
 
 SERVER = kvsim.Server()
-_LENGTHS: dict[str, kvsim.ExponentialLengths | kvsim.BinnedLengths] = {
-    "exponential": kvsim.ExponentialLengths(),
-    "sharegpt": kvsim.SHAREGPT,
-    "azure-conversation": kvsim.AZURE_CONVERSATION,
-    "azure-code": kvsim.AZURE_CODE,
-}
 _RUNS: dict[str, type[kvsim.Buddy] | type[kvsim.FirstFit]] = {
     "buddy": kvsim.Buddy,
     "firstfit": kvsim.FirstFit,
@@ -20,7 +15,7 @@ _RUNS: dict[str, type[kvsim.Buddy] | type[kvsim.FirstFit]] = {
 
 def lengths(workload: str, max_length: int) -> kvsim.ExponentialLengths | kvsim.BinnedLengths:
     """Return the length distribution of a workload, cut at the maximum length."""
-    return replace(_LENGTHS[workload], max_length=max_length)
+    return replace(WORKLOADS[workload], max_length=max_length)
 
 
 def contiguous(reservation: str, max_length: int) -> kvsim.Allocation:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from kvsim.limits import RESOURCES, SMALL_SHARE
+from kvsim.binding import RESOURCES, SMALL_SHARE
 
 from .languages import spoken
 from .reading import Reading, Side, binding

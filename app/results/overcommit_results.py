@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S, PLATE_SEED
 from kvsim.paper import figure_19
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
 from .. import allocations
 from ..allocations import SERVER
@@ -35,7 +35,8 @@ AXES: dict[str, Sequence[Any]] = {
     "overcommit_block_size": Overcommit.param["overcommit_block_size"].objects,
     "overcommit_rate": Overcommit.param["overcommit_rate"].objects,
 }
-MODULES = ("curve", "preempting", "summary")  # roots of what the results depend on in kvsim
+# The roots of what the results depend on in kvsim; see fingerprint.
+ROOTS = ("engine", "preempting", "summary", "traffic")
 
 Setting = tuple[kvsim.Server, kvsim.Paged, int]
 
@@ -54,7 +55,7 @@ def current_fingerprint(axes: dict[str, Sequence[Any]] = AXES) -> str:
     """Fingerprint of a file that this code would build now."""
     simulated = [repr(each) for each in settings(axes)]
     constants = [REPLICATIONS, PLATE_DURATION_S, PLATE_SEED, repr(LENGTHS), repr(POINTS_S.tolist())]
-    return fingerprint({"simulated": simulated, "constants": constants}, MODULES)
+    return fingerprint({"simulated": simulated, "constants": constants}, ROOTS)
 
 
 def runs(setting: Setting, replications: int = REPLICATIONS) -> list[kvsim.Timeline]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
+from kvsim.saturated import SATURATED_REQUESTS
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
 from .. import allocations, sharing_figure
 from ..allocations import SERVER
@@ -25,7 +26,7 @@ from .atlas_build import AXES as WORKSHOP
 from .container import ContainerError, ResultsError, pack, unpack, write_whole
 from .fingerprint import fingerprint
 
-ROOTS = ("capacity", "curve", "shared_capacity")
+ROOTS = ("curve", "saturated", "shared_capacity")
 REPLICATIONS = 4
 BLOCK_SIZE, MAX_LENGTH = Settings().block_size, Settings().max_length  # of all that is simulated
 AXES: dict[str, list[Any]] = {

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 
+from kvsim.binned import WORKLOADS
 from kvsim.commands.arguments import whole
 from kvsim.commands.capacity_text import lines, listed, notes
-from kvsim.deployment.cache_figures import WORKLOADS, figures_of_bytes, figures_of_gib
+from kvsim.deployment.cache_figures import figures_of_bytes, figures_of_gib
 from kvsim.deployment.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
 from kvsim.deployment.cards import CARDS, Card
 from kvsim.deployment.config_json import read_config

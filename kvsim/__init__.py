@@ -39,7 +39,7 @@ from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
 from kvsim.sweep import SweepError, sweep
 from kvsim.timeline import Timeline
 from kvsim.traces.replay import Replay
-from kvsim.traces.trace_csv import Trace, read_trace, write_trace
+from kvsim.traces.trace import Trace, read_trace, write_trace
 from kvsim.traffic import Traffic
 from kvsim.workload import ExponentialLengths, Lengths, Requests
 

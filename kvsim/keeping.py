@@ -19,8 +19,9 @@ from kvsim.kinds import all_of_kind, of_kind, shown
 from kvsim.setting import Setting
 from kvsim.summary import ServiceLimits, Summary
 from kvsim.timeline import Timeline
+from kvsim.traces.lengths import TraceLengths
 from kvsim.traces.replay import Replay
-from kvsim.traces.trace_csv import Trace, TraceLengths
+from kvsim.traces.trace import Trace
 from kvsim.workload import FloatArray
 
 REQUEST_COLUMNS = (

@@ -28,7 +28,7 @@ import kvsim
 from kvsim.binding import RESOURCES
 from kvsim.curve import BAND
 from kvsim.saturated import SATURATED_REQUESTS
-from kvsim.traces.trace_csv import TraceLengths
+from kvsim.traces.lengths import TraceLengths
 from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
 from .. import allocations, settings

@@ -15,7 +15,7 @@ from kvsim.logs.remarks import remarks
 from kvsim.logs.server_log import ServerLog, read_log
 from kvsim.logs.text import MAX_LOG_BYTES
 from kvsim.traces.rows import MAX_TRACE_BYTES, TraceError
-from kvsim.traces.trace_csv import Trace, read_trace
+from kvsim.traces.trace import Trace, read_trace
 
 _SHOWN = 200  # characters of a name that somebody gave
 # What the figures of a log are called where they are listed.

@@ -13,7 +13,8 @@ from kvsim.kinds import of_kind
 from kvsim.server import Server
 from kvsim.summary import ServiceLimits, Summary, summarise
 from kvsim.timeline import Timeline
-from kvsim.traces.trace_csv import Trace, TraceLengths
+from kvsim.traces.lengths import TraceLengths
+from kvsim.traces.trace import Trace
 from kvsim.workload import Requests
 
 

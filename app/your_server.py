@@ -6,13 +6,12 @@ The words about them stand in templates/your_server.html.
 from typing import Any
 
 import kvsim
-from kvsim.commands.inputs import NAMES
-from kvsim.commands.limits import notes
 from kvsim.deployment.cache_layout import KV_DTYPES
 from kvsim.deployment.shape import WEIGHT_BITS
 from kvsim.hardware import H100
+from kvsim.logs.facts import NAMES
 from kvsim.logs.text import MAX_LOG_BYTES
-from kvsim.measured import comparison
+from kvsim.measured import comparison, notes
 from kvsim.traces.rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
 from .answers.asked import read_asked

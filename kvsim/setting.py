@@ -16,6 +16,8 @@ from kvsim.workload import ExponentialLengths, Lengths
 # Requests per second, and seconds: beyond them times are too long to tell one pass from the next.
 RATES = (1e-9, 1e9)
 LONGEST_S = 1e10
+# Of a GPU's published rates: with less, a pass would take longer than any traffic lasts.
+LEAST_SHARE = 0.001
 MOST_REQUESTS = 20_000_000  # of one run, which are in memory together
 
 

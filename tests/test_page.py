@@ -10,10 +10,9 @@ import pytest
 from page_text import Page
 
 import kvsim
-from kvsim.commands.limits import notes
 from kvsim.deployment.cache_layout import KV_DTYPES
 from kvsim.deployment.shape import WEIGHT_BITS
-from kvsim.measured import comparison
+from kvsim.measured import comparison, notes
 from kvsim_app import words, your_server
 from kvsim_app.assets import (
     ANSWERS_ADDRESS,

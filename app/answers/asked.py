@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import kvsim
-from kvsim.commands.arguments import LEAST_SHARE
 from kvsim.deployment.cache_layout import GIB, KV_DTYPES
 from kvsim.deployment.shape import WEIGHT_BITS
-from kvsim.setting import RATES
+from kvsim.setting import LEAST_SHARE, RATES
 
 from .. import allocations, settings
 from ..results.atlas_build import Drawn, Plan

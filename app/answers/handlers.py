@@ -61,9 +61,10 @@ from tornado.http1connection import HTTP1Connection
 from tornado.web import RequestHandler, stream_request_body
 
 import kvsim
-from kvsim.commands.inputs import log_facts, trace_facts
+from kvsim.logs.facts import log_facts
 from kvsim.logs.text import MAX_LOG_BYTES
 from kvsim.traces.rows import MAX_TRACE_BYTES, BadRow, TraceError
+from kvsim.traces.trace import trace_facts
 
 from .answering import Answering, TooManyError
 from .asked import UnknownTraceError, read_asked, trace_bytes

@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import sys
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from kvsim.binned import WORKLOADS
 from kvsim.commands.arguments import whole
 from kvsim.commands.capacity_text import lines, listed, notes
+from kvsim.commands.terminal import fail
 from kvsim.deployment.cache_figures import figures_of_bytes, figures_of_gib
 from kvsim.deployment.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
 from kvsim.deployment.cards import CARDS, Card
@@ -96,8 +96,7 @@ def _run(given: argparse.Namespace) -> int:
         else:
             print(_answer(given))
     except ValueError as refused:
-        print(refused, file=sys.stderr)
-        return 1
+        return fail(str(refused))
     return 0
 
 

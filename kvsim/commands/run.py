@@ -1,7 +1,6 @@
 """``kvsim run``: simulate one setting, print its figures, and keep them."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from kvsim.as_python import python_lines
 from kvsim.binding import RESOURCES, BindingLimits
 from kvsim.binned import WORKLOADS
 from kvsim.commands.arguments import add_efficiencies, efficient, number, whole
+from kvsim.commands.terminal import fail
 from kvsim.hardware import H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
 from kvsim.server import PLATE_CACHE_BYTES, Server
@@ -87,7 +87,7 @@ def _run(given: argparse.Namespace) -> int:
         summary = summarise(runs, setting.limits)
         limits = setting.binding_limits()
     except ValueError as error:
-        return _fail(str(error))
+        return fail(str(error))
     kept: tuple[tuple[Path | None, Callable[[], str]], ...] = (
         (given.csv, lambda: to_csv([(setting, summary, limits)])),
         (given.requests, lambda: requests_csv(runs, setting.limits)),
@@ -97,7 +97,7 @@ def _run(given: argparse.Namespace) -> int:
             try:
                 path.write_text(content(), "utf-8", newline="")
             except OSError as error:
-                return _fail(f"{path} cannot be written ({error.strerror}): name another file.")
+                return fail(f"{path} cannot be written ({error.strerror}): name another file.")
     if given.json:
         print(to_json(record(setting, summary, limits)), end="")
     else:
@@ -172,8 +172,3 @@ def _text(setting: Setting, summary: Summary, limits: BindingLimits) -> Iterator
             for resource, change in zip(RESOURCES, 0 - saved[:, 0], strict=True)
         )
         yield f"  median {measure} with twice the: {shares}"
-
-
-def _fail(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 1

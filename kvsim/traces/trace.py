@@ -5,8 +5,9 @@ Read :func:`read_trace` first; :mod:`kvsim.traces.rows` says what a row may be.
 
 import hashlib
 import io
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -179,3 +180,18 @@ def write_trace(source: Requests | Timeline | Trace) -> str:
     for row in zip(*(column.tolist() for column in columns), strict=True):
         out.write("{!r},{},{}\n".format(*row))
     return out.getvalue()
+
+
+def trace_facts(trace: Trace) -> dict[str, Any]:
+    """Return what a trace holds in short, ready for JSON."""
+    return {
+        "kind": trace.kind,
+        "requests": len(trace),
+        "duration_s": trace.duration_s,
+        "rate_per_s": trace.rate_per_s if trace.duration_s else None,
+        "longest_tokens": trace.lengths().max_length,
+        "prompt_tokens": asdict(trace.prompt_spread),
+        "output_tokens": asdict(trace.output_spread),
+        "remarks": trace.remarks,
+        "bad_rows": [asdict(row) for row in trace.bad_rows],
+    }

@@ -168,8 +168,8 @@ def _export(path: Path, asked: str, force: bool) -> int:
 
 def _atlas(folder: Path, workers: int | None) -> int:
     from .results import overcommit_results, paper_store, sharing_results
-    from .results.alone import BusyError, alone_in
     from .results.atlas_build import PLANS, build
+    from .results.build_lock import BusyError, alone_in
     from .results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
     from .results.films import build as build_films
 

@@ -12,7 +12,7 @@ from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
 from .results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
-from .sections import Sections
+from .sections.controls import Sections
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.

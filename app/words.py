@@ -13,7 +13,7 @@ from kvsim.binding import RESOURCES, SMALL_SHARE
 
 from .languages import spoken
 from .reading import Reading, Side, binding
-from .sections import every_choice
+from .sections.controls import every_choice
 
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 

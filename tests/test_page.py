@@ -13,7 +13,7 @@ import kvsim
 from kvsim.deployment.cache_layout import KV_DTYPES
 from kvsim.deployment.shape import WEIGHT_BITS
 from kvsim.measured import comparison, notes
-from kvsim_app import words, your_server
+from kvsim_app import words
 from kvsim_app.assets import (
     ANSWERS_ADDRESS,
     LINKED,
@@ -28,6 +28,7 @@ from kvsim_app.languages import ENGLISH
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from kvsim_app.sections import your_server
 from kvsim_app.settings import Settings, choices
 
 ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from kvsim_app import sharing_figure
 from kvsim_app.languages import ENGLISH
-from kvsim_app.sharing_figure import (
+from kvsim_app.sections import sharing_figure
+from kvsim_app.sections.sharing_figure import (
     BLOCK_SIZE,
     BLOCKS,
     OWN_TOKENS,

@@ -14,11 +14,11 @@ from kvsim.logs.text import MAX_LOG_BYTES
 from kvsim.measured import comparison, notes
 from kvsim.traces.rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
-from .answers.asked import read_asked
-from .answers.reading import capacity_facts
-from .settings import Settings
-from .settings import values as values_of
-from .words import count, fill, fixed, percent
+from ..answers.asked import read_asked
+from ..answers.facts import capacity_facts
+from ..settings import Settings
+from ..settings import values as values_of
+from ..words import count, fill, fixed, percent
 
 TYPE_NAMES = {"bf16": "BF16", "fp8": "FP8", "4-bit": "4-bit"}
 _MOST_CONFIG_BYTES = 1_000_000

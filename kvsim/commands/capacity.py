@@ -17,12 +17,11 @@ from kvsim.deployment.cards import CARDS, Card
 from kvsim.deployment.config_json import read_config
 from kvsim.deployment.layers import Attention, Latent, Layer
 from kvsim.deployment.presets import MODELS
-from kvsim.deployment.served import cache_bytes_left
+from kvsim.deployment.served import UTILIZATION, cache_bytes_left
 from kvsim.deployment.shape import WEIGHT_BITS, Shape
 
 # A config.json has a few kilobytes; what is much larger is some other file.
 _MOST_BYTES = 4 * 2**20
-_DEFAULT_UTILIZATION = 0.9
 
 
 def add_capacity(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,7 +42,7 @@ def add_capacity(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--utilization",
         type=_share,
         metavar="U",
-        help=f"share of the GPU's memory to use; default {_DEFAULT_UTILIZATION}",
+        help=f"share of the GPU's memory to use; default {UTILIZATION}",
     )
     add("--weights", choices=list(WEIGHT_BITS), help="type of the weights; default, as published")
     add(
@@ -129,7 +128,7 @@ def _answer(given: argparse.Namespace) -> str:
         left = cache_bytes_left(
             shape,
             card_named(given.gpu),
-            utilization=given.utilization or _DEFAULT_UTILIZATION,
+            utilization=given.utilization or UTILIZATION,
             tp=given.tp,
             pp=given.pp,
             weights=given.weights,

@@ -1,4 +1,8 @@
-"""The commands of the simulation, for ``python -m kvsim`` and for ``kvsim``."""
+"""The commands of the simulation, for ``python -m kvsim`` and for ``kvsim``.
+
+Each has a module of its name (``capacity`` speaks through ``capacity_text``); ``arguments``,
+``inputs`` and ``terminal`` are what several have in common.
+"""
 
 import argparse
 

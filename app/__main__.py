@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from kvsim.commands import add_commands
 from kvsim.commands.arguments import add_workers, whole
-from kvsim.commands.terminal import to_the_end
+from kvsim.commands.terminal import fail, to_the_end
 
 from .paths import STATIC
 
@@ -122,18 +122,16 @@ def _serve(port: int, address: str, origins: list[str], public_url: str, process
     from .serve import DESK, EVERY_ADDRESS, server
 
     if processes > 1 and not hasattr(os, "fork"):
-        return _fail("This system cannot serve from several processes: leave --num-procs out.")
+        return fail("This system cannot serve from several processes: leave --num-procs out.")
     with lifeline() if processes > 1 else nullcontext() as line:
         try:
             serving = server(port, address, origins, public_url, processes)
         except ResultsError as error:
-            return _fail(str(error))
+            return fail(str(error))
         except UnicodeError:
-            return _fail(
-                f"{address[:40]!r} is no address: give a name or a number of this machine."
-            )
+            return fail(f"{address[:40]!r} is no address: give a name or a number of this machine.")
         except OSError as error:
-            return _fail(
+            return fail(
                 f"Port {port} on {address} cannot be used ({error.strerror}): choose another with "
                 "--port, or 0 for any that is free."
             )
@@ -157,26 +155,26 @@ def _export(path: Path, asked: str, force: bool) -> int:
     from .results.container import ResultsError
 
     if path.exists() and not force:
-        return _fail(f"{path} is there already: name another file, or add --force to replace it.")
+        return fail(f"{path} is there already: name another file, or add --force to replace it.")
     try:
         size = export(path, asked)
     except (ResultsError, ValueError) as error:
-        return _fail(str(error))
+        return fail(str(error))
     except OSError as error:
-        return _fail(f"{path} cannot be written ({error.strerror}): name another place.")
+        return fail(f"{path} cannot be written ({error.strerror}): name another place.")
     print(f"{path}: {size:,} bytes, which open in any browser and ask nothing of any host")
     return 0
 
 
 def _atlas(folder: Path, workers: int | None) -> int:
     from .results import overcommit_results, paper_store, sharing_results
-    from .results.alone import BusyError, alone_in
     from .results.atlas_build import PLANS, build
+    from .results.build_lock import BusyError, alone_in
     from .results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
     from .results.films import build as build_films
 
     if not os.path.isdir(folder):  # unlike Path's, for any text
-        return _fail(f"There is no folder {folder} to write the results into: make it first.")
+        return fail(f"There is no folder {folder} to write the results into: make it first.")
     try:
         with alone_in(folder):
             # The quick ones first.
@@ -187,24 +185,19 @@ def _atlas(folder: Path, workers: int | None) -> int:
                 build(plan, folder / ATLASES[workload].name, workers)
             build_films(folder / FILMS.name)
     except BusyError:
-        return _fail(f"Another build is at work in {folder}: wait for it, or name another folder.")
+        return fail(f"Another build is at work in {folder}: wait for it, or name another folder.")
     except BrokenExecutor:
-        return _fail(
+        return fail(
             "A process that simulated was ended from outside, perhaps for want of memory; what is "
             "done is kept, and the same command goes on from there. Fewer --workers need less."
         )
     except OSError as error:
-        return _fail(f"The results cannot be written to {folder} ({error.strerror}).")
+        return fail(f"The results cannot be written to {folder} ({error.strerror}).")
     except KeyboardInterrupt:
-        return _fail("Stopped; what is done is kept, and the same command goes on from there.")
+        return fail("Stopped; what is done is kept, and the same command goes on from there.")
     for path in (*ATLASES.values(), FILMS, PAPER, OVERCOMMIT, SHARING):
         print(f"{folder / path.name}: {(folder / path.name).stat().st_size:,} bytes")
     return 0
-
-
-def _fail(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 1
 
 
 if __name__ == "__main__":

@@ -4,16 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import kvsim
-
-from .settings import Settings
+from kvsim.binned import WORKLOADS
 
 SERVER = kvsim.Server()
-_LENGTHS: dict[str, kvsim.ExponentialLengths | kvsim.BinnedLengths] = {
-    "exponential": kvsim.ExponentialLengths(),
-    "sharegpt": kvsim.SHAREGPT,
-    "azure-conversation": kvsim.AZURE_CONVERSATION,
-    "azure-code": kvsim.AZURE_CODE,
-}
 _RUNS: dict[str, type[kvsim.Buddy] | type[kvsim.FirstFit]] = {
     "buddy": kvsim.Buddy,
     "firstfit": kvsim.FirstFit,
@@ -22,7 +15,7 @@ _RUNS: dict[str, type[kvsim.Buddy] | type[kvsim.FirstFit]] = {
 
 def lengths(workload: str, max_length: int) -> kvsim.ExponentialLengths | kvsim.BinnedLengths:
     """Return the length distribution of a workload, cut at the maximum length."""
-    return replace(_LENGTHS[workload], max_length=max_length)
+    return replace(WORKLOADS[workload], max_length=max_length)
 
 
 def contiguous(reservation: str, max_length: int) -> kvsim.Allocation:
@@ -37,11 +30,3 @@ def contiguous(reservation: str, max_length: int) -> kvsim.Allocation:
 def paged(block_size: int, block_overhead: float) -> kvsim.Allocation:
     """Return the paged allocation of the settings."""
     return kvsim.Paged(block_size, block_overhead)
-
-
-def both(settings: Settings) -> dict[str, kvsim.Allocation]:
-    """Return the allocations that the page compares at some settings, by kind."""
-    return {
-        "contiguous": contiguous(settings.reservation, settings.max_length),
-        "paged": paged(settings.block_size, settings.block_overhead),
-    }

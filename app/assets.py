@@ -12,7 +12,7 @@ from .page import render, render_teacher
 from .parts import parts_of
 from .paths import STATIC
 from .results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, Results
-from .sections import Sections
+from .sections.controls import Sections
 from .settings import Settings
 
 # In the order in which later ones go over earlier ones.
@@ -24,11 +24,11 @@ STYLES = tuple(
         *("your-server", "own-results", "sections"),
     )
 )
-ANSWERS_ADDRESS = "answers"  # where it answers for a reader's own server
+ANSWERS_ADDRESS = "answers"  # where a server answers about readers' own ones
 TEACHER = "teacher"  # the address of the teacher's page
 # Pictures of the page: for a link to it in other people's pages, and for paper.
 PICTURES = (STATIC / "card.png", STATIC / "picture.png")
-FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/serve.py
+FILM_ADDRESS = "film"  # where a server makes the film of any settings; see app/handlers.py
 HEAD_SCRIPT = STATIC / "view.js"  # runs before anything is painted, so it stands in the page
 LIBRARY = bokehjs_path() / "js" / "bokeh.min.js"
 # In the order in which they must run; each of ours adds to one object and is about one subject.
@@ -64,15 +64,16 @@ SCRIPTS = (
             "overcommit-words",
             "timeline",
             "overcommit",
-            "swapping",
+            "whose-server",
             "facts",
+            "own-fields",
             "asking",
             "server-form",
             "log-input",
-            "trace-input",
+            "workload-input",
             "computing",
-            "answers",
-            "own-server",
+            "own-results",
+            "your-server",
             "cards",
             "pictures",
             "measured",

@@ -16,7 +16,7 @@ from typing import Any
 
 from .paths import STATIC, TEMPLATES
 from .results.container import ResultsError
-from .sections import every_choice
+from .sections.controls import every_choice
 
 _ENGLISH = "en"
 _FIELD = re.compile(r"\{(\w*)\}")

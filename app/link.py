@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from .sections import Sections, every_choice, opened
+from .sections.controls import Sections, every_choice, opened
 from .settings import NAMES, Choice, Settings, choices
 
 VIEW_KEYS = ("embed", "show", "hide", "theme")

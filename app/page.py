@@ -14,7 +14,7 @@ from bokeh.embed import json_item
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import overcommit, paper_figure, sharing_page, swap_figure, words, your_server
+from . import words
 from .charts import capacity_chart, ttft_chart
 from .languages import PLATES_OWN, Language, speaking, spoken
 from .lessons import LESSONS, described_cards, described_presets
@@ -22,7 +22,8 @@ from .parts import headings_of
 from .paths import TEMPLATES
 from .reading import Reading, read
 from .results.files import Results
-from .sections import Sections, opened
+from .sections import overcommit, paper_figure, sharing_page, swap_figure, your_server
+from .sections.controls import Sections, opened
 from .settings import NAMES, Settings, choices
 
 # The picture of a link to the page, and its size in pixels; tests/picture.py makes it.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kvsim.limits import SMALL_SHARE
+from kvsim.binding import SMALL_SHARE
 
 from .results.atlas import Atlas
 from .settings import Settings

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from kvsim.limits import RESOURCES, SMALL_SHARE
+from kvsim.binding import RESOURCES, SMALL_SHARE
 
-from .languages import ENGLISH, spoken
+from .languages import spoken
 from .reading import Reading, Side, binding
-from .sections import every_choice
+from .sections.controls import every_choice
 
-TEMPLATES = ENGLISH
 _THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 

@@ -5,19 +5,14 @@ Start with :func:`simulate`; :mod:`kvsim.engine` is the whole argument on one pa
 
 from kvsim.accounting import Accounting, account
 from kvsim.allocation import Allocation, Contiguous, Paged
+from kvsim.as_python import python_lines
+from kvsim.binding import BindingLimits, binding_limits
 from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
 from kvsim.block_manager.pool import BlockPool, OutOfBlocksError
 from kvsim.block_manager.swapping import SwappingTables
 from kvsim.block_manager.tables import BlockTable, BlockTables
 from kvsim.capacity import Capacity, capacity
-from kvsim.curve import (
-    Traffic,
-    TtftCurve,
-    median_ttft_s,
-    saturated_capacity,
-    sustained_rate,
-    ttft_curve,
-)
+from kvsim.curve import TtftCurve, median_ttft_s, ttft_curve
 from kvsim.deployment.cache_figures import CacheFigures, figures_of_bytes, figures_of_gib
 from kvsim.deployment.cache_layout import Layout, cache_layout
 from kvsim.deployment.cards import CARDS, Card
@@ -28,7 +23,6 @@ from kvsim.deployment.shape import Parameters, Shape
 from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB, A100_80GB, GPU, H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
-from kvsim.limits import BindingLimits, binding_limits
 from kvsim.logs.capacity import cache_of
 from kvsim.logs.server_log import ServerLog, read_log
 from kvsim.model import LLAMA_3_8B, OPT_13B, OPT_66B, OPT_175B, Model
@@ -36,16 +30,17 @@ from kvsim.passes import Passes
 from kvsim.placement import Place, Placement
 from kvsim.preempting import Preemptions, preemptions
 from kvsim.reserving import Buddy, FirstFit
+from kvsim.saturated import saturated_capacity, sustained_rate
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.setting import Setting
 from kvsim.shared_capacity import SharedCapacity, shared_capacity
-from kvsim.source import python_lines
 from kvsim.stays import Stays
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
 from kvsim.sweep import SweepError, sweep
 from kvsim.timeline import Timeline
 from kvsim.traces.replay import Replay
-from kvsim.traces.trace_csv import Trace, read_trace, write_trace
+from kvsim.traces.trace import Trace, read_trace, write_trace
+from kvsim.traffic import Traffic
 from kvsim.workload import ExponentialLengths, Lengths, Requests
 
 __all__ = [

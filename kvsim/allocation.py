@@ -14,9 +14,9 @@ from kvsim import checks
 from kvsim.addresses import Addresses, FreeList
 from kvsim.kinds import one_of
 from kvsim.pools import Blocks, Pool, Slots
+from kvsim.saved_blocks import saved_blocks
 from kvsim.server import Server
 from kvsim.shared_blocks import SharedBlocks
-from kvsim.sharing import saved_blocks
 from kvsim.stays import Stays
 from kvsim.workload import IntArray, Requests
 

@@ -12,7 +12,8 @@ from importlib.resources import files
 import numpy as np
 
 from kvsim import checks
-from kvsim.workload import FloatArray, IntArray
+from kvsim.kinds import one_of
+from kvsim.workload import ExponentialLengths, FloatArray, IntArray
 
 TABLES = ("sharegpt", "azure_conversation", "azure_code")
 
@@ -31,8 +32,7 @@ class BinnedLengths:
     max_length: int = 2048
 
     def __post_init__(self) -> None:
-        if self.table not in TABLES:
-            raise ValueError(f"table is {self.table!r}: choose one of {', '.join(TABLES)}.")
+        one_of("table", self.table, TABLES)
         checks.keep(self, checks.length, "max_length")
 
     def draw(
@@ -137,3 +137,11 @@ SHAREGPT = BinnedLengths("sharegpt", max_length=2048)
 # The longest requests of the Azure traces have 14,090 and 7,700 tokens; these hold all of them.
 AZURE_CONVERSATION = BinnedLengths("azure_conversation", max_length=16384)
 AZURE_CODE = BinnedLengths("azure_code", max_length=8192)
+
+# All workloads that are known by name.
+WORKLOADS: dict[str, ExponentialLengths | BinnedLengths] = {
+    "exponential": ExponentialLengths(),
+    "sharegpt": SHAREGPT,
+    "azure-conversation": AZURE_CONVERSATION,
+    "azure-code": AZURE_CODE,
+}

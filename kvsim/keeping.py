@@ -13,14 +13,15 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from kvsim.as_python import python_lines
+from kvsim.binding import RESOURCES, BindingLimits
 from kvsim.kinds import all_of_kind, of_kind, shown
-from kvsim.limits import RESOURCES, BindingLimits
 from kvsim.setting import Setting
-from kvsim.source import python_lines
 from kvsim.summary import ServiceLimits, Summary
 from kvsim.timeline import Timeline
+from kvsim.traces.lengths import TraceLengths
 from kvsim.traces.replay import Replay
-from kvsim.traces.trace_csv import Trace, TraceLengths
+from kvsim.traces.trace import Trace
 from kvsim.workload import FloatArray
 
 REQUEST_COLUMNS = (

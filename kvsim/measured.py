@@ -1,4 +1,4 @@
-"""Limits of the model: what its roofline misses, against figures that were measured.
+"""What the roofline misses: its times against figures that were measured and published.
 
 Decoding is compared with a measured line, prefill with published tables of what an H100 reaches.
 """
@@ -182,6 +182,32 @@ def comparison(gpu: GPU = H100) -> dict[str, Any]:
     }
 
 
+def notes(result: dict[str, Any]) -> dict[str, str]:
+    """Say of the decode and the prefill rows of a :func:`comparison` how to read them."""
+    assumed, line = result["assumed"], result["decode_line"]
+    missed = [row["missed_share"] for row in result["decode"]]
+    weights = _percent(line["weights_bandwidth_share"])
+    cache = _percent(line["cache_bandwidth_share"])
+    bandwidth = _percent(assumed["bandwidth_share"])
+    compute = _percent(assumed["compute_share"])
+    shorter = _percent(result["prefill"][0]["pessimistic_share"])
+    return {
+        "decode": (
+            f"The simulated pass differs by {_signed(min(missed))} to {_signed(max(missed))} from "
+            f"the measured one. The measured line amounts to {weights} of the published bandwidth "
+            f"for the weights and everything fixed, and to {cache} for the cache; the model "
+            f"assumes {bandwidth} for both and {1000 * assumed['pass_overhead_s']:g} ms a pass. "
+            "Larger batches were not measured."
+        ),
+        "prefill": (
+            f"The model assumes {compute} of peak arithmetic. At what the best matrix products "
+            f"reach, which no whole prefill exceeds, it would take {shorter} less time. The whole "
+            "server's share counts its decode passes and its pauses, so its prefill reaches more "
+            "than that."
+        ),
+    }
+
+
 def _roofline(gpu: GPU) -> Roofline:
     return Roofline(Server(LLAMA_3_8B, gpu), read_factor=1)
 
@@ -197,3 +223,11 @@ def _server_flops() -> float:
     attended = processed * (processed + 1) // 2
     per_request = LLAMA_3_8B.flops_per_token * processed + LLAMA_3_8B.flops_per_attended * attended
     return per_request * SERVER_OUTPUT_TOKENS_PER_S / SERVER_OUTPUT_TOKENS
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"

@@ -51,7 +51,7 @@ def passes_of(
     # Who enters computes what is not ready, in place of the one token of a decode.
     processed = batch + entering(stays.first_tokens - stays.ready_tokens - 1)
     attended = cached + entering(
-        _positions(stays.first_tokens) - _positions(stays.ready_tokens) - stays.first_tokens
+        positions(stays.first_tokens) - positions(stays.ready_tokens) - stays.first_tokens
     )
     moved, moved_blocks = np.zeros((2, count), np.int64)
     np.add.at(moved, moves.in_pass, moves.tokens)
@@ -70,6 +70,6 @@ def passes_of(
     return Passes(batch, processed, attended, cached, moved, moved_blocks, start_s, end_s)
 
 
-def _positions(tokens: IntArray) -> IntArray:
+def positions(tokens: IntArray) -> IntArray:
     """Positions that the first ``tokens`` of a sequence attend to, themselves among them."""
     return tokens * (tokens + 1) // 2

@@ -37,7 +37,7 @@ class Pool(Protocol):
         """The part of that content that is not in the cache, of a group that is not running."""
 
 
-class Alone:
+class Unshared:
     """What all pools have in common in which nobody shares: a group is one request."""
 
     def ready(self, members: Sequence[int], tokens: int) -> Sequence[int]:
@@ -53,7 +53,7 @@ class Alone:
         return self.content(members, tokens)
 
 
-class Slots(Alone):
+class Slots(Unshared):
     """Slots that are free; what a request holds never grows."""
 
     def __init__(self, slots: int) -> None:
@@ -75,7 +75,7 @@ class Slots(Alone):
         return passes
 
 
-class Blocks(Alone):
+class Blocks(Unshared):
     """Blocks that are free, and in which passes the running requests will need one more.
 
     A request fills its last block every ``block_size`` passes, so the number of its next growing

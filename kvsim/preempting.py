@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kvsim.kinds import of_kind
+from kvsim.passes import positions
 from kvsim.roofline import Roofline
 from kvsim.timeline import Timeline
 from kvsim.workload import FloatArray, IntArray
@@ -46,7 +47,7 @@ def preemptions(timeline: Timeline) -> Preemptions:
 
     left, returned = stays.last_pass[out] + 1, stays.first_pass[back]
     recomputed = stays.recomputed_tokens[back]
-    attended = _positions(stays.first_tokens[back] - 1) - _positions(stays.ready_tokens[back])
+    attended = positions(stays.first_tokens[back] - 1) - positions(stays.ready_tokens[back])
 
     roofline = Roofline(timeline.server, timeline.allocation.read_factor)
     tokens_out, blocks_out = (each[out] for each in _moved(timeline, began=False))
@@ -80,7 +81,3 @@ def _moved(timeline: Timeline, began: bool) -> tuple[IntArray, IntArray]:
     tokens[moves.stay[counted]] = moves.tokens[counted]
     blocks[moves.stay[counted]] = moves.blocks[counted]
     return tokens, blocks
-
-
-def _positions(tokens: IntArray) -> IntArray:
-    return tokens * (tokens + 1) // 2

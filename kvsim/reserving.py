@@ -15,7 +15,7 @@ from kvsim import checks
 from kvsim.addresses import BuddyRuns, FirstFitRuns
 from kvsim.allocation import InOnePiece, refuse_first, refuse_long_prefills, refuse_longer, units_of
 from kvsim.kinds import one_of
-from kvsim.pools import Alone
+from kvsim.pools import Unshared
 from kvsim.server import Server
 from kvsim.workload import IntArray, Requests
 
@@ -123,7 +123,7 @@ class FirstFit(Reserving):
         return FirstFitRuns(self.units(server))
 
 
-class Runs(Alone):
+class Runs(Unshared):
     """Who has which run: ``held`` is a range of block numbers for each running request."""
 
     def __init__(self, addresses: BuddyRuns | FirstFitRuns, run_blocks: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""How long a pass takes: the roofline of model.md, for one pass and for a stretch of them."""
+"""How long a pass takes: a roofline, for one pass and for a stretch of them."""
 
 from math import ceil, isfinite, sqrt
 

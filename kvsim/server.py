@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kvsim import checks
 from kvsim.hardware import GPU, H100
+from kvsim.kinds import of_kind
 from kvsim.model import LLAMA_3_8B, Model
 
 # What an 80 GB H100 has left for the cache beside 16 GB of weights and its working memory.
@@ -28,9 +29,8 @@ class Server:
     max_batched_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("model", Model), ("gpu", GPU)):
-            if not isinstance(getattr(self, name), kind):
-                raise ValueError(f"{name} is {getattr(self, name)!r}: give a {kind.__name__}.")
+        of_kind("model", self.model, Model)
+        of_kind("gpu", self.gpu, GPU)
         checks.keep(self, checks.positive, "cache_bytes")
         if self.capacity_tokens < 1:
             raise ValueError(

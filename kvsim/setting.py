@@ -4,18 +4,20 @@ from dataclasses import dataclass, field
 
 from kvsim import checks
 from kvsim.allocation import Allocation, Paged
-from kvsim.curve import DEFAULT_REPLICATIONS, PLATE_DURATION_S, PLATE_SEED, Traffic
+from kvsim.binding import FEW_REPLICATIONS, BindingLimits, binding_limits
 from kvsim.engine import simulate
 from kvsim.kinds import of_kind
-from kvsim.limits import FEW_REPLICATIONS, BindingLimits, binding_limits
 from kvsim.server import Server
 from kvsim.summary import ServiceLimits, Summary, summarise
 from kvsim.timeline import Timeline
+from kvsim.traffic import DEFAULT_REPLICATIONS, PLATE_DURATION_S, PLATE_SEED, Traffic
 from kvsim.workload import ExponentialLengths, Lengths
 
 # Requests per second, and seconds: beyond them times are too long to tell one pass from the next.
 RATES = (1e-9, 1e9)
 LONGEST_S = 1e10
+# Of a GPU's published rates: with less, a pass would take longer than any traffic lasts.
+LEAST_SHARE = 0.001
 MOST_REQUESTS = 20_000_000  # of one run, which are in memory together
 
 

@@ -9,7 +9,7 @@
       this.opened = {};
     }
 
-    /** The atlas that is shown: that of a reader's own server while there is one (see swapping.js). */
+    /** The atlas that is shown: that of a reader's own server while there is one (see whose-server.js). */
     get current() {
       return this.own ?? this.plates;
     }

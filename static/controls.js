@@ -29,7 +29,7 @@
       return this.before ?? { table: this.table, position: this.position };
     }
 
-    /** Leave another server, if one is shown; see swapping.js. */
+    /** Leave another server, if one is shown; see whose-server.js. */
     leave() {}
 
     get defaults() {

@@ -1,5 +1,5 @@
 /* The section on an overcommitted cache: looks up a position and writes its words, as
-   app/overcommit.py does; tests hold the two against each other. */
+   app/sections/overcommit.py does; tests hold the two against each other. */
 (function (kvsim) {
   "use strict";
 

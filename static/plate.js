@@ -42,7 +42,7 @@
     const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
     let shown; // {atlas, reading, known} of what stands on the page
 
-    const swapping = new kvsim.Swapping(atlases, controls, words, () => updateSoon());
+    const whose = new kvsim.WhoseServer(atlases, controls, words, () => updateSoon());
 
     let pending = 0;
     let linkTimer = 0;
@@ -88,7 +88,7 @@
 
     controls.addEventListener("change", () => {
       say();
-      if (swapping.shown || controls.settings.workload === atlases.current.constants.workload) updateSoon();
+      if (whose.shown || controls.settings.workload === atlases.current.constants.workload) updateSoon();
       else changeWorkload();
       showLink();
     });
@@ -115,14 +115,14 @@
     kvsim.copyOnClick("copy-frame", notice, words, "frame", line);
     kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", line);
     const now = () => shown;
-    const address = () => (link.addressed && !swapping.shown ? link.write() : "");
+    const address = () => (link.addressed && !whose.shown ? link.write() : "");
     const { version, charts: items } = page;
     const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
     kvsim.offerHandout(words, say, address);
     kvsim.offerCitations(words);
     kvsim.offerReport({ words, version, now, address, settings: () => taking.settings() });
     link.follow(document.getElementById("workshop"));
-    new kvsim.OwnServer(page, words, controls, swapping);
+    new kvsim.YourServer(page, words, controls, whose);
     document.documentElement.dataset.ready = "";
     kvsim.openOvercommit(page.files.overcommit, sections.overcommit, words);
 

@@ -6,7 +6,7 @@
   const byId = (id) => document.getElementById(id);
 
   kvsim.SharingSteps = class {
-    /** `story` holds the frames of all stories; see app/sharing_figure.py. */
+    /** `story` holds the frames of all stories; see app/sections/sharing_figure.py. */
     constructor(story, words) {
       this.story = story;
       this.words = words;

@@ -1,5 +1,5 @@
 /* Stories of shared blocks: what each step shows, from frames that say what is new in it; see
-   app/sharing_figure.py. */
+   app/sections/sharing_figure.py. */
 (function (kvsim) {
   "use strict";
 

@@ -1,4 +1,4 @@
-/* The section on sharing: looks up its results and words them, as app/sharing_words.py does. */
+/* The section on sharing: looks up its results and words them, as app/sections/sharing_words.py does. */
 (function (kvsim) {
   "use strict";
 

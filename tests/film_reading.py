@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S
+from kvsim.traffic import PLATE_DURATION_S
 from kvsim_app import allocations
 from kvsim_app.allocations import SERVER
 from kvsim_app.results.container import unpack

@@ -10,7 +10,7 @@ import pytest
 from sampling import fresh_random
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S
+from kvsim.traffic import PLATE_DURATION_S
 from kvsim_app import allocations
 from kvsim_app.allocations import SERVER
 from kvsim_app.results import atlas_build

@@ -11,7 +11,7 @@ from family import children, runs, wait_for
 from test_atlas_build import SMALL, files, run
 from test_cli import check_one_sentence
 
-from kvsim_app.results.alone import BusyError, alone_in
+from kvsim_app.results.build_lock import BusyError, alone_in
 from kvsim_app.results.container import write_whole
 
 

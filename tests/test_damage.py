@@ -5,16 +5,16 @@ from damages import damaged, damages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kvsim_app.results import files, overcommit_results, paper_store, sharing_results
+from kvsim_app.results import overcommit_results, paper_store, sharing_results
 from kvsim_app.results.atlas import load
-from kvsim_app.results.container import ResultsError, unpack
+from kvsim_app.results.container import ResultsError, read_current, unpack
 from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, PAPER, SHARING
 
 # By whom these are read.
 CHECKED = {
-    FILMS.name: lambda path: files._contents(path, load(ATLASES["exponential"]).fingerprint),
-    OVERCOMMIT.name: lambda path: files._contents(path, overcommit_results.current_fingerprint()),
-    SHARING.name: lambda path: sharing_results.check_current(sharing_results.load(path)),
+    FILMS.name: lambda path: read_current(path, load(ATLASES["exponential"]).fingerprint),
+    OVERCOMMIT.name: overcommit_results.load,
+    SHARING.name: sharing_results.load,
 }
 TRIED = 50  # damages of each file
 FILES = {path.name: path for path in (*ATLASES.values(), FILMS, PAPER, OVERCOMMIT, SHARING)}
@@ -65,6 +65,6 @@ def test_no_damage_gives_a_wrong_number(name, tmp_path_factory):
 def test_any_bytes_are_refused_with_a_sentence(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(data)
-    for read in (load, paper_store.load, lambda path: files._contents(path, "")):
+    for read in (load, paper_store.load, lambda path: read_current(path, "")):
         with pytest.raises(ResultsError, match=r"^[^\n]+`kvsim atlas`\.$"):
             read(path)

@@ -18,7 +18,7 @@ from film_reading import (
 from sampling import fresh_random
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S
+from kvsim.traffic import PLATE_DURATION_S
 from kvsim_app.assets import LINKED, inlined_page, linked_page
 from kvsim_app.results.atlas_build import PLANS
 from kvsim_app.results.files import ATLASES, FILMS, load_results

@@ -8,7 +8,7 @@ import pytest
 from kvsim_app.results import fingerprint as module
 from kvsim_app.results.fingerprint import fingerprint
 
-ROOTS = ("binned", "curve")
+ROOTS = ("binned", "curve", "saturated")
 
 
 @pytest.fixture
@@ -37,19 +37,23 @@ UNCHANGED = {
     "a docstring": ("curve.py", '"""Median TTFT of one run', '"""The median TTFT of one run'),
     "a docstring on more lines": ("capacity.py", '"""How many requests', '"""\nHow many requests'),
     "layout": ("curve.py", "BAND = (0.1, 0.9)", "\n\nBAND = (\n    0.1,\n    0.9,\n)"),
-    "parentheses": ("curve.py", "return completions / seconds", "return (completions / seconds)"),
+    "parentheses": (
+        "saturated.py",
+        "return completions / seconds",
+        "return (completions / seconds)",
+    ),
     "quotes": ("capacity.py", '"simulate this one."', "'simulate this one.'"),
     "a module that is not used": ("paper/experiments.py", "import ", "UNUSED = 1\nimport "),
     "a preset of the hardware": ("hardware.py", "\nH100", "\nOTHER = 1\nH100"),
     "a preset of the model": ("model.py", "LLAMA", "OTHER = 1\nLLAMA"),
 }
 CHANGED = {
-    "a number": ("curve.py", "ended) // 4", "ended) // 5"),
-    "a number's type": ("curve.py", "PLATE_DURATION_S = 60.0", "PLATE_DURATION_S = 60"),
+    "a number": ("saturated.py", "ended) // 4", "ended) // 5"),
+    "a number's type": ("traffic.py", "PLATE_DURATION_S = 60.0", "PLATE_DURATION_S = 60"),
     "a string": ("capacity.py", "simulate this one.", "simulate it."),
-    "an operator": ("curve.py", "completions / seconds", "completions // seconds"),
+    "an operator": ("saturated.py", "completions / seconds", "completions // seconds"),
     "a name": ("curve.py", "BAND = (0.1, 0.9)", "BANDS = (0.1, 0.9)"),
-    "a default": ("curve.py", "replication: int = 0", "replication: int = 1"),
+    "a default": ("traffic.py", "replication: int = 0", "replication: int = 1"),
     "an imported module": ("timeline.py", "import numpy", "UNUSED = 1\nimport numpy"),
     "a table of lengths": ("data/azure_code_lengths.csv", "\n", "\n\n"),
 }
@@ -87,7 +91,7 @@ def test_constants_count_in_any_order():
 
 
 def test_modules_count_with_all_that_they_import():
-    assert fingerprint({}, ("capacity", "curve")) == fingerprint({}, ("curve",))
+    assert fingerprint({}, ("capacity", "saturated")) == fingerprint({}, ("saturated",))
     assert fingerprint({}, ("curve", "binned")) == fingerprint({}, ("binned", "curve"))
     assert fingerprint({}, ("paper.experiments",)) != fingerprint({}, ("curve",))
     whole = ("paper.experiments", "paper.published", "paper.sharing", "shared_capacity")

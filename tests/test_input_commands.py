@@ -7,7 +7,7 @@ import pytest
 from logs import REAL
 
 from kvsim.__main__ import main
-from kvsim.commands.inputs import NAMES
+from kvsim.logs.facts import NAMES
 from kvsim.logs.server_log import FIGURES
 
 BAD_TRACE = "arrival_s,prompt_tokens,output_tokens\n0,5,0\n1,7,9\n0.5,8,-1\n"

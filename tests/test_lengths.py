@@ -148,7 +148,7 @@ def test_exponential_samples_stay_as_they_are():
     [
         ({"table": "alpaca"}, ["table", "'alpaca'", "sharegpt"]),
         ({"table": "../sharegpt"}, ["table", "sharegpt"]),
-        ({"table": ["sharegpt"]}, ["table", "choose one"]),
+        ({"table": ["sharegpt"]}, ["table", "choose 'sharegpt'"]),
         ({"max_length": 1}, ["max_length", "at least 2"]),
     ],
     ids=str,

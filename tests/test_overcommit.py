@@ -1,22 +1,23 @@
 """The words of the section on an overcommitted cache, and the figure of recompute and swap."""
 
 import re
-from itertools import product
 
 import pytest
 from page_text import Page
 from sampling import fresh_random
 
 from kvsim.paper import figure_19
-from kvsim_app import overcommit, words
+from kvsim_app import words
 from kvsim_app.allocations import SERVER
 from kvsim_app.assets import inlined_page
-from kvsim_app.overcommit import TRADED, section_words, shares
+from kvsim_app.languages import ENGLISH
 from kvsim_app.paths import STATIC
 from kvsim_app.results.files import load_results
-from kvsim_app.sections import Overcommit
+from kvsim_app.sections import overcommit
+from kvsim_app.sections.controls import Overcommit
+from kvsim_app.sections.overcommit import TRADED, section_words, shares
+from kvsim_app.sections.swap_figure import described
 from kvsim_app.settings import Settings, choices
-from kvsim_app.swap_figure import described
 
 NARROW = "\u202f"
 CHOICES = dict(choices(Overcommit))
@@ -75,17 +76,6 @@ def test_every_sentence_is_filled_in(results):
         for key, text in known.items():
             assert text, key
             assert not re.search(r"[{}]|None|nan|undefined", text), text
-
-
-def test_events_of_all_positions_are_told_apart(results):
-    total = 0
-    for place in product(*(range(len(results.axis(name))) for name in overcommit.AXES)):
-        events = results.events(place)
-        total += len(events["cost"])
-        assert (events["evicted"] >= 0).all()
-        assert (events["evicted"] <= 6000).all()
-        assert ((events["recomputed"] > 0) == (place[0] == 0)).all()
-    assert total == len(results.arrays["event_cost"])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +138,7 @@ def test_a_sentence_asks_for_nothing_that_is_not_known(results):
     known = set(section_words(results, Overcommit()))
     code = (STATIC / "overcommit-words.js").read_text("utf-8")
     code += (STATIC / "overcommit.js").read_text("utf-8")
-    for name, template in words.TEMPLATES.items():
+    for name, template in ENGLISH.items():
         if name.startswith("overcommit_"):
             for field in set(re.findall(r"\{(\w+)\}", template)) - known:
                 assert re.search(rf"\b{field}\b", code), (name, field)

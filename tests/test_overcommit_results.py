@@ -9,18 +9,16 @@ from sampling import fresh_random
 import kvsim
 from kvsim.paper import figure_19
 from kvsim_app.allocations import SERVER
-from kvsim_app.overcommit import AXES, Overcommitted
 from kvsim_app.results import overcommit_results as results
-from kvsim_app.results.container import unpack
 from kvsim_app.results.files import OVERCOMMIT
-from kvsim_app.sections import Overcommit
+from kvsim_app.sections.controls import Overcommit
 
 TIMES = ("ttft", "tpot", "latency")
 
 
 @pytest.fixture(scope="module")
 def shipped():
-    return Overcommitted(*unpack(OVERCOMMIT.read_bytes()))
+    return results.load(OVERCOMMIT)
 
 
 def positions():
@@ -30,7 +28,6 @@ def positions():
 def test_the_file_is_of_this_code_and_small(shipped):
     assert shipped.header["fingerprint"] == results.current_fingerprint()
     assert shipped.header["axes"] == {name: list(axis) for name, axis in results.AXES.items()}
-    assert tuple(results.AXES) == AXES
     assert OVERCOMMIT.stat().st_size < 150_000
 
 
@@ -152,5 +149,16 @@ def test_what_does_not_fit_its_column_is_refused():
 
 
 def test_the_controls_offer_what_is_kept():
-    for name in AXES[1:]:
+    for name in list(results.AXES)[1:]:
         assert list(Overcommit.param[name].objects) == list(results.AXES[name])
+
+
+def test_events_of_all_positions_are_told_apart(shipped):
+    total = 0
+    for place in positions():
+        events = shipped.events(place)
+        total += len(events["cost"])
+        assert (events["evicted"] >= 0).all()
+        assert (events["evicted"] <= 6000).all()
+        assert ((events["recomputed"] > 0) == (place[0] == 0)).all()
+    assert total == len(shipped.arrays["event_cost"])

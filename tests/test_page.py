@@ -10,11 +10,10 @@ import pytest
 from page_text import Page
 
 import kvsim
-from kvsim.commands.limits import notes
 from kvsim.deployment.cache_layout import KV_DTYPES
 from kvsim.deployment.shape import WEIGHT_BITS
-from kvsim.measured import comparison
-from kvsim_app import words, your_server
+from kvsim.measured import comparison, notes
+from kvsim_app import words
 from kvsim_app.assets import (
     ANSWERS_ADDRESS,
     LINKED,
@@ -25,9 +24,11 @@ from kvsim_app.assets import (
     inlined_page,
     linked_page,
 )
+from kvsim_app.languages import ENGLISH
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.reading import read
 from kvsim_app.results.files import ATLASES, FILMS, OVERCOMMIT, SHARING, load_results
+from kvsim_app.sections import your_server
 from kvsim_app.settings import Settings, choices
 
 ADDRESSES = {path: f"assets/{path.name}" for path in LINKED}
@@ -166,7 +167,7 @@ def test_scripts_come_after_the_text_and_hold_nothing_up(page):
 def test_the_data_for_the_script_is_json_and_cannot_end_its_element(page):
     data = json.loads(page.one("script", id="plate-data").text)
     assert [control["name"] for control in data["controls"]] == [name for name, _ in choices()]
-    assert data["words"] == words.TEMPLATES
+    assert data["words"] == ENGLISH
     assert "<" not in page.one("script", id="plate-data").text
 
 

@@ -11,7 +11,7 @@ from kvsim.paper import experiments, published, sharing
 from kvsim_app import assets
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.results import paper_store
-from kvsim_app.results.atlas_build import MODULES, PLANS
+from kvsim_app.results.atlas_build import PLANS, ROOTS
 from kvsim_app.results.files import PAPER, load_results
 from kvsim_app.results.fingerprint import fingerprint
 from kvsim_app.results.paper_store import PaperError, build, check_current, load
@@ -79,7 +79,7 @@ def test_kvsim_papers_number_of_seeds_is_the_pages(capsys, monkeypatch):
 
 def test_the_fingerprint_is_of_what_the_figures_come_from():
     of_paper = fingerprint({}, paper_store.ROOTS)
-    assert of_paper != fingerprint({}, MODULES)
+    assert of_paper != fingerprint({}, ROOTS)
     assert paper_store.current_fingerprint() not in {p.fingerprint() for p in PLANS.values()}
 
 

@@ -23,7 +23,7 @@ from kvsim import (
     simulate,
 )
 from kvsim.paper.experiments import SERVER, SYSTEMS
-from kvsim.pools import Alone
+from kvsim.pools import Unshared
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Watched:
         return WatchedPool(self.allocation.pool(server, requests), self.free)
 
 
-class WatchedPool(Alone):
+class WatchedPool(Unshared):
     """Free units by pass: after its growth and admissions, so before anybody ends."""
 
     def __init__(self, pool, free):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kvsim
-from kvsim.limits import doubled
+from kvsim.binding import doubled
 
 TEXT = "arrival_s,prompt_tokens,output_tokens\n" + "".join(
     f"{1000 + 0.05 * n},{200 + 37 * n % 900},{1 + 53 * n % 300}\n" for n in range(200)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kvsim import H100, Contiguous, ExponentialLengths, Server, ServiceLimits, Setting, to_csv
 from kvsim.__main__ import main
-from kvsim.commands.limits import notes, text
+from kvsim.commands.limits import text
 from kvsim.keeping import requests_csv
-from kvsim.measured import comparison
+from kvsim.measured import comparison, notes
 
 BRIEF = ("--duration", "2", "--replications", "2")
 

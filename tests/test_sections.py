@@ -4,7 +4,7 @@ import pytest
 
 from kvsim_app import words
 from kvsim_app.page import controls
-from kvsim_app.sections import SECTIONS, Sharing
+from kvsim_app.sections.controls import SECTIONS, Sharing
 from kvsim_app.settings import Settings, choices
 
 TABLES = (Settings, *SECTIONS.values())

@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import os
 import re
 import struct
 from contextlib import closing
@@ -243,7 +244,8 @@ def test_sessions_are_opened_from_hosts_that_were_named(allowed):
 def test_no_address_has_a_module_imported(tmp_path):
     mark = tmp_path / "imported"
     (tmp_path / "trap.py").write_text(f"open({str(mark)!r}, 'w')\n")
-    with serving(clean=False, environment={"PYTHONPATH": str(tmp_path)}) as served:
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    with serving(clean=False, environment={"PYTHONPATH": paths}) as served:
         for path in ("/components/trap/a/b/c", "/panel/components/trap/a/b/c"):
             assert ask(urlsplit(served.url).netloc, path).status == 404
         assert not mark.exists()

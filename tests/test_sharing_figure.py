@@ -6,8 +6,9 @@ from itertools import product
 
 import pytest
 
-from kvsim_app import sharing_figure, words
-from kvsim_app.sharing_figure import (
+from kvsim_app.languages import ENGLISH
+from kvsim_app.sections import sharing_figure
+from kvsim_app.sections.sharing_figure import (
     BLOCK_SIZE,
     BLOCKS,
     OWN_TOKENS,
@@ -187,7 +188,7 @@ def test_both_have_the_same_memory():
 def test_every_sentence_has_its_values_and_every_value_its_place(story):
     _, frames = story
     for frame in frames:
-        template = words.TEMPLATES[frame["step"]]
+        template = ENGLISH[frame["step"]]
         assert set(re.findall(r"\{(\w+)\}", template)) == set(frame["values"])
         assert "{" not in sharing_figure.sentence(frame)
 
@@ -198,7 +199,7 @@ def test_every_sentence_is_told_somewhere():
         for keep, system, samples in STORIES
         for frame in FIGURE["stories"][keep][system][samples - 1]
     }
-    assert told == {name for name in words.TEMPLATES if name.startswith("sharing_step_")} - {
+    assert told == {name for name in ENGLISH if name.startswith("sharing_step_")} - {
         "sharing_step_of"  # the number of a step
     }
 

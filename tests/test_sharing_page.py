@@ -10,10 +10,10 @@ from kvsim.paper import published
 from kvsim_app.paths import TEMPLATES
 from kvsim_app.results import paper_store, sharing_results
 from kvsim_app.results.files import PAPER, SHARING
-from kvsim_app.sections import Sharing
+from kvsim_app.sections.controls import Sharing
+from kvsim_app.sections.sharing_page import described
+from kvsim_app.sections.sharing_words import BARS, read, sharing_words
 from kvsim_app.settings import Settings
-from kvsim_app.sharing_page import described
-from kvsim_app.sharing_words import BARS, read, sharing_words
 from kvsim_app.words import fixed, samples
 
 

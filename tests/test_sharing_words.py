@@ -9,9 +9,9 @@ import kvsim
 from kvsim_app import words
 from kvsim_app.results.files import SHARING
 from kvsim_app.results.sharing_results import SERVER, load, own_lengths
-from kvsim_app.sections import Sharing
+from kvsim_app.sections.controls import Sharing
+from kvsim_app.sections.sharing_words import most_prompts, read, sharing_words
 from kvsim_app.settings import Settings
-from kvsim_app.sharing_words import most_prompts, read, sharing_words
 
 RESULTS = load(SHARING)
 

@@ -12,6 +12,7 @@ import pytest
 from sampling import fresh_random
 
 from kvsim_app import words
+from kvsim_app.languages import ENGLISH
 from kvsim_app.paths import STATIC
 from kvsim_app.reading import read
 from kvsim_app.results.atlas import load
@@ -242,7 +243,7 @@ def test_the_clock_stands_at_the_end_of_the_minute(known):
 def test_a_sentence_asks_for_nothing_that_python_does_not_know(known):
     """Also for those that only the script fills in: their fields are in its code."""
     code = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
-    for name, template in words.TEMPLATES.items():
+    for name, template in ENGLISH.items():
         if name.startswith(("sharing_", "overcommit_", "own_config")):
             continue  # see test_sharing_words.py, test_sharing_figure.py, test_overcommit.py and
             # browser/test_your_server.py

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import kvsim
-from kvsim.commands.arguments import LEAST_SHARE
 from kvsim.deployment.cache_layout import GIB, KV_DTYPES
+from kvsim.deployment.served import UTILIZATION
 from kvsim.deployment.shape import WEIGHT_BITS
-from kvsim.setting import RATES
+from kvsim.setting import LEAST_SHARE, RATES
 
 from .. import allocations, settings
 from ..results.atlas_build import Drawn, Plan
@@ -32,7 +32,6 @@ from .rows import LONG_TRACE
 
 MEANS, TRACE = "means", "trace"
 REPLAYS = ("rate", "own-times")
-_DEFAULT_GPU_SHARE = 0.9
 _MOST_CACHE_BYTES = 1e15
 _MOST_TOKENS = 10**12
 _MOST_SECONDS = 86_400.0
@@ -164,9 +163,9 @@ def _server(fields: Fields) -> tuple[kvsim.Server, kvsim.Shape, list[str]]:
     bandwidth_share = fields.number("bandwidth_share", 1, least=LEAST_SHARE)
     if cache_bytes is not None or tokens is not None:
         fields.refuse("utilization", "it makes no difference where the cache's size is given.")
-        utilization = _DEFAULT_GPU_SHARE
+        utilization = UTILIZATION
     else:
-        utilization = fields.number("utilization", 1) or _DEFAULT_GPU_SHARE
+        utilization = fields.number("utilization", 1) or UTILIZATION
     server = kvsim.server_for(
         shape,
         kvsim.CARDS[gpu],

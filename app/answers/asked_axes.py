@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S, SATURATED_REQUESTS
 from kvsim.roofline import Roofline
+from kvsim.saturated import SATURATED_REQUESTS
+from kvsim.traffic import PLATE_DURATION_S
 
 from .. import settings
 from ..results.atlas_build import Drawn

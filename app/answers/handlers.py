@@ -61,16 +61,17 @@ from tornado.http1connection import HTTP1Connection
 from tornado.web import RequestHandler, stream_request_body
 
 import kvsim
-from kvsim.commands.inputs import log_facts, trace_facts
+from kvsim.logs.facts import log_facts
 from kvsim.logs.text import MAX_LOG_BYTES
 from kvsim.traces.rows import MAX_TRACE_BYTES, BadRow, TraceError
+from kvsim.traces.trace import trace_facts
 
 from .answering import Answering, TooManyError
 from .asked import UnknownTraceError, read_asked, trace_bytes
 from .asked_fields import shown
+from .facts import capacity_facts, config_facts, log_ask
 from .job import AnswerJob
 from .kept import Kept
-from .reading import capacity_facts, config_facts, log_ask
 
 MAX_TEXT_BYTES = MAX_LOG_BYTES
 MOST_READ_AT_ONCE = 8  # uploads, each of which is in memory as a whole

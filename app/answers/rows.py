@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 import kvsim
-from kvsim.limits import RESOURCES
+from kvsim.binding import RESOURCES
 
 from ..results.atlas_rows import Cell, Row, compute_cell, compute_row
 

@@ -11,7 +11,7 @@ from .container import ContainerError, ResultsError, pack, unpack
 
 
 class AtlasError(ResultsError):
-    """An atlas or the films cannot be used."""
+    """An atlas cannot be used."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,11 @@ from numpy.typing import DTypeLike, NDArray
 from tqdm import tqdm
 
 import kvsim
-from kvsim.curve import BAND, PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
-from kvsim.limits import RESOURCES
-from kvsim.traces.trace_csv import TraceLengths
+from kvsim.binding import RESOURCES
+from kvsim.curve import BAND
+from kvsim.saturated import SATURATED_REQUESTS
+from kvsim.traces.lengths import TraceLengths
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
 from .. import allocations, settings
 from ..allocations import SERVER
@@ -38,7 +40,7 @@ from .fingerprint import fingerprint
 
 AXES = {name: settings.values(name) for name in settings.NAMES if name != "workload"}
 # The roots of what an atlas depends on in kvsim; see fingerprint.
-MODULES = ("binned", "capacity", "curve", "limits", "reserving")
+ROOTS = ("binding", "binned", "capacity", "curve", "reserving", "saturated")
 
 
 Drawn = kvsim.ExponentialLengths | kvsim.BinnedLengths | TraceLengths
@@ -88,7 +90,7 @@ class Plan:
     def fingerprint(self) -> str:
         """Fingerprint of an atlas that this code would build now."""
         simulated = repr(self.positions())  # allocations and lengths, with all their settings
-        return fingerprint(self.constants() | {"axes": self.axes, "jobs": simulated}, MODULES)
+        return fingerprint(self.constants() | {"axes": self.axes, "jobs": simulated}, ROOTS)
 
     def lengths(self) -> list[kvsim.Lengths]:
         """The distribution of lengths at each maximum length."""

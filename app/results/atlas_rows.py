@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import BAND, PLATE_DURATION_S, SATURATED_REQUESTS
-from kvsim.limits import binding_limits, doubled
+from kvsim.binding import binding_limits, doubled
+from kvsim.curve import BAND
+from kvsim.saturated import SATURATED_REQUESTS
+from kvsim.traffic import PLATE_DURATION_S
 
 from ..allocations import SERVER
 

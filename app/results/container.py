@@ -84,3 +84,31 @@ def write_whole(path: Path, data: bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def read_current(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read the header and the arrays of a file that was built from code with that fingerprint.
+
+    Raises ``ResultsError`` if it is missing, damaged, or was built from other code.
+    """
+    try:
+        header, arrays = unpack(path.read_bytes())
+    except OSError as error:
+        raise ResultsError(
+            f"{path} cannot be read ({error.strerror}): build it with `kvsim atlas`."
+        ) from error
+    except ContainerError as error:
+        raise ResultsError(
+            f"{path.name} is damaged ({error}): build it again with `kvsim atlas`."
+        ) from error
+    refuse_other_code(path.name, header.get("fingerprint"), fingerprint)
+    return header, arrays
+
+
+def refuse_other_code(name: str, found: object, wanted: str) -> None:
+    """Raise ``ResultsError`` if a file has the fingerprint of other code than is here."""
+    if found != wanted:
+        raise ResultsError(
+            f"{name} was built from other model code than is here, so its numbers may be wrong: "
+            "build it again with `kvsim atlas`."
+        )

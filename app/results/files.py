@@ -1,17 +1,13 @@
 """The files of results: an atlas for each workload, films, the paper's figures, and sections'."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
-from ..overcommit import Overcommitted
 from ..paths import STATIC
 from . import overcommit_results, paper_store, sharing_results
-from .atlas import Atlas, AtlasError, load
+from .atlas import Atlas, load
 from .atlas_build import PLANS
-from .container import ContainerError, unpack
+from .container import read_current, refuse_other_code
+from .overcommit_results import OvercommitResults
 from .paper_store import Paper
 from .sharing_results import SharingResults
 
@@ -20,10 +16,6 @@ PAPER = STATIC / "paper.json"
 OVERCOMMIT = STATIC / "overcommit.bin"
 SHARING = STATIC / "sharing.bin"
 ATLASES = {workload: STATIC / f"atlas-{workload}.bin" for workload in PLANS}
-_STALE = (
-    "{0} was built from other model code than is here, so its numbers may be wrong: build it "
-    "again with `kvsim atlas`."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +24,7 @@ class Results:
 
     atlases: dict[str, Atlas]
     paper: Paper
-    overcommitted: Overcommitted
+    overcommitted: OvercommitResults
     sharing: SharingResults
 
 
@@ -43,29 +35,9 @@ def load_results() -> Results:
     """
     atlases = {workload: load(path) for workload, path in ATLASES.items()}
     for workload, atlas in atlases.items():
-        if atlas.fingerprint != PLANS[workload].fingerprint():
-            raise AtlasError(_STALE.format(ATLASES[workload].name))
-    _contents(FILMS, atlases["exponential"].fingerprint)
-    overcommitted = Overcommitted(*_contents(OVERCOMMIT, overcommit_results.current_fingerprint()))
+        refuse_other_code(ATLASES[workload].name, atlas.fingerprint, PLANS[workload].fingerprint())
+    read_current(FILMS, atlases["exponential"].fingerprint)
     paper = paper_store.load(PAPER)
     paper_store.check_current(paper)
-    sharing = sharing_results.load(SHARING)
-    sharing_results.check_current(sharing)
+    overcommitted, sharing = overcommit_results.load(OVERCOMMIT), sharing_results.load(SHARING)
     return Results(atlases, paper, overcommitted, sharing)
-
-
-def _contents(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a file that was built from the code with that fingerprint."""
-    try:
-        header, arrays = unpack(path.read_bytes())
-    except OSError as error:
-        raise AtlasError(
-            f"{path} cannot be read ({error.strerror}): build it with `kvsim atlas`."
-        ) from error
-    except ContainerError as error:
-        raise AtlasError(
-            f"{path.name} is damaged ({error}): build it again with `kvsim atlas`."
-        ) from error
-    if header.get("fingerprint") != fingerprint:
-        raise AtlasError(_STALE.format(path.name))
-    return header, arrays

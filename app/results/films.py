@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S
 from kvsim.reserving import Reserving
+from kvsim.traffic import PLATE_DURATION_S
 
 from .. import allocations
 from ..allocations import SERVER

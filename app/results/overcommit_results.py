@@ -4,7 +4,8 @@ Everything that is counted is of the first minute of traffic, but for the percen
 all requests that arrive in it, also of those that end later.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S, PLATE_SEED
 from kvsim.paper import figure_19
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
 from .. import allocations
 from ..allocations import SERVER
-from ..sections import Overcommit
-from .container import pack, write_whole
+from ..sections.controls import Overcommit
+from .container import pack, read_current, write_whole
 from .fingerprint import fingerprint
 
 REPLICATIONS = 4
@@ -35,9 +36,52 @@ AXES: dict[str, Sequence[Any]] = {
     "overcommit_block_size": Overcommit.param["overcommit_block_size"].objects,
     "overcommit_rate": Overcommit.param["overcommit_rate"].objects,
 }
-MODULES = ("curve", "preempting", "summary")  # roots of what the results depend on in kvsim
+# The roots of what the results depend on in kvsim; see fingerprint.
+ROOTS = ("engine", "preempting", "summary", "traffic")
 
 Setting = tuple[kvsim.Server, kvsim.Paged, int]
+Position = tuple[int, int, int, int]  # on each of the axes
+
+
+@dataclass(frozen=True, eq=False)
+class OvercommitResults:
+    """What the file holds; see :func:`to_bytes`."""
+
+    header: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+    def axis(self, name: str) -> list[Any]:
+        """Return the values of an axis."""
+        values: list[Any] = self.header["axes"][name]
+        return values
+
+    def position(self, settings: Overcommit, **others: Any) -> Position:
+        """Return where some settings stand on the axes; ``others`` go over them."""
+        chosen = {name: getattr(settings, name) for name in Overcommit.param if name != "name"}
+        chosen |= others
+        swap = "charged" if chosen["copy_charge"] else "swap"
+        chosen["way"] = swap if chosen["preemption"] == "swap" else "recompute"
+        way, watermark, size, rate = (self.axis(name).index(chosen[name]) for name in AXES)
+        return way, watermark, size, rate
+
+    def events(self, position: Position) -> dict[str, NDArray[np.int64]]:
+        """Return the pre-emptions to be drawn at a position, in ticks."""
+        shape = [len(self.axis(name)) for name in AXES]
+        number = int(np.ravel_multi_index(position, shape))
+        ends = self.arrays["event_ends"]
+        here = slice(int(ends[number - 1]) if number else 0, int(ends[number]))
+        found: dict[str, NDArray[np.int64]] = {}
+        for name in ("evicted_steps", "request_steps", "away", "recomputed", "moved", "cost"):
+            column = self.arrays[f"event_{name}"][here].astype(np.int64)
+            if name.endswith("_steps"):
+                found[name.removesuffix("_steps")] = np.cumsum(column)
+            else:
+                found[name] = column
+        return found
+
+    def value(self, name: str, position: Position, *more: int) -> float:
+        """Return one figure at a position."""
+        return float(self.arrays[name][(*position, *more)])
 
 
 def settings(axes: dict[str, Sequence[Any]]) -> Iterator[Setting]:
@@ -54,7 +98,7 @@ def current_fingerprint(axes: dict[str, Sequence[Any]] = AXES) -> str:
     """Fingerprint of a file that this code would build now."""
     simulated = [repr(each) for each in settings(axes)]
     constants = [REPLICATIONS, PLATE_DURATION_S, PLATE_SEED, repr(LENGTHS), repr(POINTS_S.tolist())]
-    return fingerprint({"simulated": simulated, "constants": constants}, MODULES)
+    return fingerprint({"simulated": simulated, "constants": constants}, ROOTS)
 
 
 def runs(setting: Setting, replications: int = REPLICATIONS) -> list[kvsim.Timeline]:
@@ -188,3 +232,8 @@ def _whole(values: NDArray[np.int64], dtype: type[np.integer[Any]]) -> NDArray[A
 def build(path: Path) -> None:
     """Write the results to ``path``, whole or not at all."""
     write_whole(path, to_bytes())
+
+
+def load(path: Path) -> OvercommitResults:
+    """Read the file. Raises ``ResultsError`` if it is missing, damaged, or of other model code."""
+    return OvercommitResults(*read_current(path, current_fingerprint()))

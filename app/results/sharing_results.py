@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kvsim
-from kvsim.curve import PLATE_DURATION_S, PLATE_SEED, SATURATED_REQUESTS
+from kvsim.saturated import SATURATED_REQUESTS
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED
 
-from .. import allocations, sharing_figure
+from .. import allocations
 from ..allocations import SERVER
-from ..sections import Sharing
+from ..sections import sharing_figure
+from ..sections.controls import Sharing
 from ..settings import Settings, choices
 from .atlas_build import AXES as WORKSHOP
-from .container import ContainerError, ResultsError, pack, unpack, write_whole
+from .container import pack, read_current, write_whole
 from .fingerprint import fingerprint
 
-ROOTS = ("capacity", "curve", "shared_capacity")
+ROOTS = ("curve", "saturated", "shared_capacity")
 REPLICATIONS = 4
 BLOCK_SIZE, MAX_LENGTH = Settings().block_size, Settings().max_length  # of all that is simulated
 AXES: dict[str, list[Any]] = {
@@ -48,10 +50,6 @@ WAYS: dict[str, kvsim.Allocation] = {
 Arrays = dict[str, NDArray[np.float32]]
 
 
-class SharingError(ResultsError):
-    """The file cannot be used."""
-
-
 @dataclass(frozen=True, eq=False)
 class SharingResults:
     """What the file holds.
@@ -70,8 +68,8 @@ class SharingResults:
     All that is simulated is so at the plate's own block size and maximum length.
     """
 
-    fingerprint: str
-    arrays: dict[str, NDArray[Any]]
+    header: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
 
 
 def constants() -> dict[str, Any]:
@@ -218,26 +216,5 @@ def _arrays(workers: int | None) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def load(path: Path) -> SharingResults:
-    """Read the file. Raises ``SharingError`` if it is missing or damaged."""
-    try:
-        header, arrays = unpack(path.read_bytes())
-        return SharingResults(header["fingerprint"], arrays)
-    except OSError as error:
-        raise SharingError(
-            f"The results on sharing {path} cannot be read ({error.strerror}): build them with "
-            "`kvsim atlas`."
-        ) from error
-    except (ContainerError, KeyError) as error:
-        raise SharingError(
-            f"The results on sharing {path} are damaged ({error}): build them again with "
-            "`kvsim atlas`."
-        ) from error
-
-
-def check_current(kept: SharingResults) -> None:
-    """Raise ``SharingError`` if they were computed by other code than is here."""
-    if kept.fingerprint != current_fingerprint():
-        raise SharingError(
-            "The results on sharing were computed by other model code than is here, so they may "
-            "be wrong: build them again with `kvsim atlas`."
-        )
+    """Read the file. Raises ``ResultsError`` if it is missing, damaged, or of other model code."""
+    return SharingResults(*read_current(path, current_fingerprint()))

@@ -58,7 +58,7 @@ class SwappingTables(BlockTables):
         """Move tables to the host, what they share once; return the copies from cache to host.
 
         Blocks that are reserved and empty are given back. Raises
-        :class:`~kvsim.block_pool.OutOfBlocksError` if the host is too full, ``ValueError`` if a
+        :class:`~kvsim.OutOfBlocksError` if the host is too full, ``ValueError`` if a
         table was freed or is there already.
         """
         return self._move(group, self.pool, self.host)

@@ -117,7 +117,7 @@ class BlockTables:
         """Make a table for a prompt: share what the cache has of it, and write the rest.
 
         The last token is always written, so at most all tokens but one are ``found``. Sequences of
-        different ``salt`` share nothing. Raises :class:`~kvsim.block_pool.OutOfBlocksError` if it
+        different ``salt`` share nothing. Raises :class:`~kvsim.OutOfBlocksError` if it
         does not fit, ``ValueError`` for a prompt without tokens.
         """
         prompt = _prompt(tokens)
@@ -134,7 +134,7 @@ class BlockTables:
     def append(self, table: BlockTable, tokens: Iterable[int]) -> list[Copy]:
         """Write tokens at the end of a sequence; return the copies to make before.
 
-        Raises :class:`~kvsim.block_pool.OutOfBlocksError` if they do not fit, ``ValueError`` if
+        Raises :class:`~kvsim.OutOfBlocksError` if they do not fit, ``ValueError`` if
         the table was freed or is swapped out.
         """
         ids = token_ids(tokens)

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from kvsim import checks
 from kvsim.hardware import GPU, H100
+from kvsim.setting import LEAST_SHARE
 
-# Of the GPU's rates: with less, a pass would take longer than any traffic lasts.
-LEAST_SHARE = 0.001
 _SHOWN = 200  # characters of what somebody gave
 
 

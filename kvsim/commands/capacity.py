@@ -3,25 +3,25 @@
 import argparse
 import json
 import re
-import sys
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 
+from kvsim.binned import WORKLOADS
 from kvsim.commands.arguments import whole
 from kvsim.commands.capacity_text import lines, listed, notes
-from kvsim.deployment.cache_figures import WORKLOADS, figures_of_bytes, figures_of_gib
+from kvsim.commands.terminal import fail
+from kvsim.deployment.cache_figures import figures_of_bytes, figures_of_gib
 from kvsim.deployment.cache_layout import GIB, KV_DTYPES, MOST_TOKENS, cache_layout
 from kvsim.deployment.cards import CARDS, Card
 from kvsim.deployment.config_json import read_config
 from kvsim.deployment.layers import Attention, Latent, Layer
 from kvsim.deployment.presets import MODELS
-from kvsim.deployment.served import cache_bytes_left
+from kvsim.deployment.served import UTILIZATION, cache_bytes_left
 from kvsim.deployment.shape import WEIGHT_BITS, Shape
 
 # A config.json has a few kilobytes; what is much larger is some other file.
 _MOST_BYTES = 4 * 2**20
-_DEFAULT_UTILIZATION = 0.9
 
 
 def add_capacity(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -42,7 +42,7 @@ def add_capacity(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--utilization",
         type=_share,
         metavar="U",
-        help=f"share of the GPU's memory to use; default {_DEFAULT_UTILIZATION}",
+        help=f"share of the GPU's memory to use; default {UTILIZATION}",
     )
     add("--weights", choices=list(WEIGHT_BITS), help="type of the weights; default, as published")
     add(
@@ -95,8 +95,7 @@ def _run(given: argparse.Namespace) -> int:
         else:
             print(_answer(given))
     except ValueError as refused:
-        print(refused, file=sys.stderr)
-        return 1
+        return fail(str(refused))
     return 0
 
 
@@ -129,7 +128,7 @@ def _answer(given: argparse.Namespace) -> str:
         left = cache_bytes_left(
             shape,
             card_named(given.gpu),
-            utilization=given.utilization or _DEFAULT_UTILIZATION,
+            utilization=given.utilization or UTILIZATION,
             tp=given.tp,
             pp=given.pp,
             weights=given.weights,

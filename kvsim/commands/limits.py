@@ -8,7 +8,7 @@ from typing import Any
 
 from kvsim.commands.arguments import add_efficiencies, efficient
 from kvsim.hardware import H100
-from kvsim.measured import comparison
+from kvsim.measured import comparison, notes
 
 _WIDTH = 88
 
@@ -36,32 +36,6 @@ def text(result: dict[str, Any]) -> str:
         "\n".join([*table(result), textwrap.fill(said[name], _WIDTH)])
         for name, table in (("decode", _decode), ("prefill", _prefill))
     )
-
-
-def notes(result: dict[str, Any]) -> dict[str, str]:
-    """Say of each table how to read it."""
-    assumed, line = result["assumed"], result["decode_line"]
-    missed = [row["missed_share"] for row in result["decode"]]
-    weights = _percent(line["weights_bandwidth_share"], 0)
-    cache = _percent(line["cache_bandwidth_share"], 0)
-    bandwidth = _percent(assumed["bandwidth_share"], 0)
-    compute = _percent(assumed["compute_share"], 0)
-    shorter = _percent(result["prefill"][0]["pessimistic_share"], 0)
-    return {
-        "decode": (
-            f"The simulated pass differs by {_signed(min(missed))} to {_signed(max(missed))} from "
-            f"the measured one. The measured line amounts to {weights} of the published bandwidth "
-            f"for the weights and everything fixed, and to {cache} for the cache; the model "
-            f"assumes {bandwidth} for both and {1000 * assumed['pass_overhead_s']:g} ms a pass. "
-            "Larger batches were not measured."
-        ),
-        "prefill": (
-            f"The model assumes {compute} of peak arithmetic. At what the best matrix products "
-            f"reach, which no whole prefill exceeds, it would take {shorter} less time. The whole "
-            "server's share counts its decode passes and its pauses, so its prefill reaches more "
-            "than that."
-        ),
-    }
 
 
 def _decode(result: dict[str, Any]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 import argparse
 import json
-import sys
 
 from kvsim.commands.arguments import add_workers, whole
+from kvsim.commands.terminal import fail
 
 
 def add_paper(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -31,14 +31,11 @@ def _paper(seeds: int, workers: int | None, as_json: bool) -> int:
     try:
         result = reproduce_all(seeds, workers) | {"figure_19": figure_19.compared()}
     except BrokenExecutor:
-        print(
+        return fail(
             "A process that simulated was ended from outside, perhaps for want of memory: "
-            "fewer --workers need less.",
-            file=sys.stderr,
+            "fewer --workers need less."
         )
-        return 1
     except KeyboardInterrupt:
-        print("Stopped; nothing is kept.", file=sys.stderr)
-        return 1
+        return fail("Stopped; nothing is kept.")
     print(json.dumps(result | {"notes": notes(result)}, indent=2) if as_json else text(result))
     return 0

@@ -1,30 +1,23 @@
 """``kvsim run``: simulate one setting, print its figures, and keep them."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
 from kvsim.allocation import Allocation, Contiguous, Paged
-from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
+from kvsim.as_python import python_lines
+from kvsim.binding import RESOURCES, BindingLimits
+from kvsim.binned import WORKLOADS
 from kvsim.commands.arguments import add_efficiencies, efficient, number, whole
-from kvsim.curve import DEFAULT_REPLICATIONS, PLATE_DURATION_S, PLATE_SEED
+from kvsim.commands.terminal import fail
 from kvsim.hardware import H100
 from kvsim.keeping import record, requests_csv, to_csv, to_json
-from kvsim.limits import RESOURCES, BindingLimits
 from kvsim.server import PLATE_CACHE_BYTES, Server
 from kvsim.setting import LONGEST_S, RATES, Setting
-from kvsim.source import python_lines
 from kvsim.summary import Percentiles, ServiceLimits, Summary, summarise
-from kvsim.workload import ExponentialLengths
+from kvsim.traffic import DEFAULT_REPLICATIONS, PLATE_DURATION_S, PLATE_SEED
 
-LENGTHS: dict[str, ExponentialLengths | BinnedLengths] = {
-    "exponential": ExponentialLengths(),
-    "sharegpt": SHAREGPT,
-    "azure-conversation": AZURE_CONVERSATION,
-    "azure-code": AZURE_CODE,
-}
 MOST_REQUESTS = 5_000_000  # that one command simulates: a minute or so
 _LIMITS = {"ttft": "time to first token", "tpot": "time per output token", "latency": "latency"}
 
@@ -63,7 +56,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             option, type=number(*reading), default=default, help=f"{what}; default {default:g}"
         )
     run.add_argument(
-        "--lengths", choices=tuple(LENGTHS), default="exponential", help="default exponential"
+        "--lengths", choices=tuple(WORKLOADS), default="exponential", help="default exponential"
     )
     add_efficiencies(run)
     for name, what in _LIMITS.items():
@@ -94,7 +87,7 @@ def _run(given: argparse.Namespace) -> int:
         summary = summarise(runs, setting.limits)
         limits = setting.binding_limits()
     except ValueError as error:
-        return _fail(str(error))
+        return fail(str(error))
     kept: tuple[tuple[Path | None, Callable[[], str]], ...] = (
         (given.csv, lambda: to_csv([(setting, summary, limits)])),
         (given.requests, lambda: requests_csv(runs, setting.limits)),
@@ -104,7 +97,7 @@ def _run(given: argparse.Namespace) -> int:
             try:
                 path.write_text(content(), "utf-8", newline="")
             except OSError as error:
-                return _fail(f"{path} cannot be written ({error.strerror}): name another file.")
+                return fail(f"{path} cannot be written ({error.strerror}): name another file.")
     if given.json:
         print(to_json(record(setting, summary, limits)), end="")
     else:
@@ -134,7 +127,7 @@ def _setting(given: argparse.Namespace) -> Setting:
     return Setting(
         Server(gpu=efficient(H100, given), cache_bytes=given.cache_gb * 1e9),
         allocation,
-        replace(LENGTHS[given.lengths], max_length=given.max_length),
+        replace(WORKLOADS[given.lengths], max_length=given.max_length),
         given.rate,
         given.replications,
         given.seed,
@@ -179,8 +172,3 @@ def _text(setting: Setting, summary: Summary, limits: BindingLimits) -> Iterator
             for resource, change in zip(RESOURCES, 0 - saved[:, 0], strict=True)
         )
         yield f"  median {measure} with twice the: {shares}"
-
-
-def _fail(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 1

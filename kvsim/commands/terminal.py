@@ -1,4 +1,4 @@
-"""How a command ends that cannot be heard out: nobody reads on, or its output has no room."""
+"""How a command ends: refused in a sentence, or not heard out, as nobody reads on or has room."""
 
 import errno
 import io
@@ -9,6 +9,12 @@ from contextlib import suppress
 
 # What is said of a file that takes no more; EDQUOT is not known everywhere.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+def fail(sentence: str) -> int:
+    """Say why a command does not do what it was told; return what the shell is told."""
+    print(sentence, file=sys.stderr)
+    return 1
 
 
 def to_the_end(run: Callable[[], int]) -> int:
@@ -31,10 +37,7 @@ def to_the_end(run: Callable[[], int]) -> int:
         if error.errno not in _NO_ROOM:
             raise
         _write_no_more()
-        print(
-            f"The output cannot be written ({error.strerror}): send it elsewhere.", file=sys.stderr
-        )
-        return 1
+        return fail(f"The output cannot be written ({error.strerror}): send it elsewhere.")
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130

@@ -6,18 +6,11 @@ from fractions import Fraction
 import numpy as np
 
 from kvsim import checks
-from kvsim.binned import AZURE_CODE, AZURE_CONVERSATION, SHAREGPT, BinnedLengths
+from kvsim.binned import WORKLOADS
 from kvsim.deployment.cache_layout import GIB, Layout, printed_interval
 from kvsim.kinds import of_kind, one_of
-from kvsim.workload import ExponentialLengths
 
-WORKLOADS: dict[str, ExponentialLengths | BinnedLengths] = {
-    "exponential": ExponentialLengths(),
-    "sharegpt": SHAREGPT,
-    "azure-conversation": AZURE_CONVERSATION,
-    "azure-code": AZURE_CODE,
-}
-# Longer requests than this have no weight in any of them.
+# Longer requests than this have no weight in any workload.
 _LONGEST_DRAWN = 2**17
 
 

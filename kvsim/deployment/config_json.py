@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kvsim.deployment import parameters
 from kvsim.deployment.config_keys import MOST, Keys
-from kvsim.deployment.layer_types import FULL, LINEAR, SLIDING, layer_types, refuse_the_uncovered
+from kvsim.deployment.config_layers import FULL, LINEAR, SLIDING, layer_types, refuse_the_uncovered
+from kvsim.deployment.config_parameters import count_parameters
 from kvsim.deployment.layers import Attention, Latent, Layer, LinearState
 from kvsim.deployment.shape import Parameters, Shape
 from kvsim.kinds import of_kind
@@ -165,7 +165,7 @@ def _count(keys: Keys, layers: int, kinds: list[str]) -> tuple[Parameters | None
     if LINEAR in kinds:
         return None, "The parameters of linear-attention layers are not counted: give their number."
     try:
-        return parameters.count(keys, layers), ""
+        return count_parameters(keys, layers), ""
     except ValueError as reason:
         return None, str(reason)
 

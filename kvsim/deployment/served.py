@@ -14,6 +14,7 @@ from kvsim.server import Server
 # What a pass needs beside weights and cache, on each GPU: activations, CUDA graphs, buffers of
 # the communication. Servers measure it when they start; this is an allowance, and an assumption.
 WORKING_BYTES = 2 * GIB
+UTILIZATION = 0.9  # of a GPU's memory, which is vLLM's default
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def cache_bytes_left(
     shape: Shape,
     card: Card,
     *,
-    utilization: float = 0.9,
+    utilization: float = UTILIZATION,
     tp: int = 1,
     pp: int = 1,
     weights: str | None = None,
@@ -101,7 +102,7 @@ def server_for(
     shape: Shape,
     card: Card,
     *,
-    utilization: float = 0.9,
+    utilization: float = UTILIZATION,
     tp: int = 1,
     pp: int = 1,
     weights: str | None = None,

@@ -16,7 +16,6 @@ from kvsim import checks
 from kvsim.accounting import account
 from kvsim.allocation import Allocation, Paged
 from kvsim.binned import SHAREGPT
-from kvsim.curve import Traffic
 from kvsim.engine import simulate
 from kvsim.hardware import A100_40GB
 from kvsim.model import OPT_13B, OPT_66B, OPT_175B
@@ -25,6 +24,7 @@ from kvsim.placement import Placement
 from kvsim.reserving import Buddy, FirstFit
 from kvsim.server import Server
 from kvsim.timeline import Timeline
+from kvsim.traffic import Traffic
 from kvsim.workload import ExponentialLengths, Lengths
 
 MAX_LENGTH = 2048
@@ -33,10 +33,10 @@ WATERMARK = 0.01  # vLLM's
 # Figure 1 of the paper, as read from it: a pass takes 25.9 ms + 0.43 ms for each running request,
 # and a prompt token 0.15 ms. With these shares of the A100's rates the roofline is within 3 % of
 # the former from 5 to 35 requests (of 459 cached tokens each), and of the latter by itself.
-GPU = replace(A100_40GB, bandwidth_share=0.63, compute_share=0.56)
+A100 = replace(A100_40GB, bandwidth_share=0.63, compute_share=0.56)
 SERVER = Server(
     OPT_13B,
-    GPU,
+    A100,
     cache_bytes=984 * BLOCK_SIZE * OPT_13B.kv_bytes_per_token,
     max_batched_tokens=2560,
 )
@@ -55,8 +55,8 @@ BATCH_RATE_PER_S = 2.0  # of figure 13a, whose mean batches stand beside the sha
 FIGURE_2_COLUMNS = ("token_states", "reserved", "internal", "rest", "batch")
 REST = ("unfilled", "rounding", "external", "free")  # "external fragmentation and others"
 GIB = 2**30
-# A function of allocation, load and replication, and the first two of these.
-Job = tuple[Callable[..., Any], Allocation, "Load"]
+# What a run computes, by what it is called there: a function, and its arguments but the seed.
+Jobs = dict[tuple[Any, ...], tuple[Callable[..., Any], tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
@@ -132,19 +132,20 @@ def reproduce(
     for each core. ``saturated`` is the traffic of figure 2.
     """
     checks.whole("seeds", seeds)
-    jobs: dict[tuple[str, Any], Job] = {}
+    slower = replace(saturated, rate_per_s=BATCH_RATE_PER_S)
+    jobs: Jobs = {}
     for name, allocation in SYSTEMS.items():
-        jobs["shares", name] = (shares, allocation, saturated)
-        jobs["batch", name] = (batch, allocation, replace(saturated, rate_per_s=BATCH_RATE_PER_S))
-        jobs["rate", name] = (rate_at_latency, allocation, saturated)
+        jobs["shares", name] = (shares, (allocation, saturated))
+        jobs["batch", name] = (batch, (allocation, slower))
+        jobs["rate", name] = (rate_at_latency, (allocation, saturated))
         if name in published.FIGURE_13B:
-            jobs["alpaca", name] = (batch, allocation, ALPACA_LOAD)
+            jobs["alpaca", name] = (batch, (allocation, ALPACA_LOAD))
     for size in published.PAGED_BY_BLOCK_SIZE:
         paged = Paged(size, watermark=WATERMARK)
-        jobs["token_states", size] = (token_states, paged, saturated)
-    jobs["shares", "first-fit"] = (shares, FIRST_FIT, saturated)
-    jobs["batch", "first-fit"] = (batch, FIRST_FIT, replace(saturated, rate_per_s=BATCH_RATE_PER_S))
-    runs = _all_runs(jobs, seeds, workers)
+        jobs["token_states", size] = (token_states, (paged, saturated))
+    jobs["shares", "first-fit"] = (shares, (FIRST_FIT, saturated))
+    jobs["batch", "first-fit"] = (batch, (FIRST_FIT, slower))
+    runs = all_runs(jobs, seeds, workers)
     return {
         "seeds": seeds,
         "figure_2": [
@@ -168,14 +169,12 @@ def reproduce(
     }
 
 
-def _all_runs(
-    jobs: dict[tuple[str, Any], Job], seeds: int, workers: int | None
-) -> dict[tuple[str, Any], list[Any]]:
-    """Return the results of each job, one for each seed."""
+def all_runs(jobs: Jobs, seeds: int, workers: int | None) -> dict[tuple[Any, ...], list[Any]]:
+    """Return the results of each job, one for each seed, from ``workers`` processes."""
     with ProcessPoolExecutor(workers) as processes:
         started = {
-            key: [processes.submit(job[0], *job[1:], replication) for replication in range(seeds)]
-            for key, job in jobs.items()
+            key: [processes.submit(run, *given, seed) for seed in range(seeds)]
+            for key, (run, given) in jobs.items()
         }
         try:
             return {key: [run.result() for run in runs] for key, runs in started.items()}
@@ -188,7 +187,7 @@ def _summary(name: str, values: Sequence[float]) -> dict[str, Any]:
     return {name: float(np.mean(values)), "spread": [min(values), max(values)]}
 
 
-def _figure_2_row(name: str, runs: dict[tuple[str, Any], list[Any]]) -> dict[str, Any]:
+def _figure_2_row(name: str, runs: dict[tuple[Any, ...], list[Any]]) -> dict[str, Any]:
     found = {
         part: [run[part] for run in runs["shares", name]]
         for part in ("token_states", "reserved", "internal", "rest", *REST)
@@ -213,7 +212,7 @@ def _table_1() -> list[dict[str, Any]]:
     return rows
 
 
-def _section_6_2(runs: dict[tuple[str, Any], list[Any]]) -> dict[str, Any]:
+def _section_6_2(runs: dict[tuple[Any, ...], list[Any]]) -> dict[str, Any]:
     """Rates, and how many times the rate of each baseline the paged server sustains."""
     paged = np.array(runs["rate", "paged"])
     ratios = {name: (paged / runs["rate", name]).tolist() for name in published.RATE_RATIOS}

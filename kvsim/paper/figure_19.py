@@ -31,7 +31,7 @@ def derive() -> SwapCost:
     figure 19 says. Swapping them out and in moves their bytes twice, in ``2 tokens / b`` blocks of
     b tokens, so its time is a + c / b. With OPT-13B's 40 layers a block is 80 copies.
     """
-    model, gpu = experiments.SERVER.model, experiments.GPU
+    model, gpu = experiments.SERVER.model, experiments.SERVER.gpu
     tokens = published.FIGURE_19_RECOMPUTE_S / published.PROMPT_TOKEN_S
     smallest, largest = min(published.FIGURE_19_SWAP_S), max(published.FIGURE_19_SWAP_S)
     at_smallest, at_largest = (published.FIGURE_19_SWAP_S[b] for b in (smallest, largest))

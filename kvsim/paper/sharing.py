@@ -5,8 +5,6 @@ samples share a prompt. Figure 16: how many times the rate of Orca (Oracle) a se
 has the prefix of all prompts once.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,11 +12,22 @@ import numpy as np
 from kvsim import checks
 from kvsim.allocation import Allocation, Paged
 from kvsim.binned import SHAREGPT
-from kvsim.curve import Traffic, sustained_rate
 from kvsim.engine import simulate
 from kvsim.paper import published
-from kvsim.paper.experiments import ALPACA, BLOCK_SIZE, SERVER, SYSTEMS, WATERMARK, Load, reproduce
+from kvsim.paper.experiments import (
+    ALPACA,
+    BLOCK_SIZE,
+    SERVER,
+    SYSTEMS,
+    WATERMARK,
+    Jobs,
+    Load,
+    all_runs,
+    reproduce,
+)
+from kvsim.saturated import sustained_rate
 from kvsim.shared_capacity import shared_capacity
+from kvsim.traffic import Traffic
 
 SAMPLES = tuple(published.FIGURE_15_ALPACA)
 # Prompts/s at which the batch grows large but nobody waits for long; the saving depends on lengths
@@ -69,18 +78,13 @@ def reproduce_sharing(seeds: int = 5, workers: int | None = None) -> dict[str, A
     :func:`kvsim.shared_capacity`.
     """
     checks.whole("seeds", seeds)
-    jobs: dict[tuple[Any, ...], tuple[Callable[..., Any], Any]] = {
+    jobs: Jobs = {
         ("saved", name, samples): (saved_percent, (load, samples))
         for name, load in SAMPLED_LOADS.items()
         for samples in SAMPLES
     }
     jobs |= {("rates", tokens): (prefixed_rates, (tokens,)) for tokens in PREFIX_TOKENS}
-    with ProcessPoolExecutor(workers) as processes:
-        started = {
-            key: [processes.submit(run, *given, seed) for seed in range(seeds)]
-            for key, (run, given) in jobs.items()
-        }
-        runs = {key: [run.result() for run in each] for key, each in started.items()}
+    runs = all_runs(jobs, seeds, workers)
     return {
         "figure_15": [
             _figure_15_row(name, samples, runs["saved", name, samples])

@@ -7,13 +7,14 @@ import numpy as np
 
 from kvsim import checks
 from kvsim.allocation import Allocation, Paged
+from kvsim.binding import BindingLimits, doubled, limits_of
 from kvsim.engine import simulate
 from kvsim.kinds import of_kind
-from kvsim.limits import RESOURCES, SMALL_SHARE, BindingLimits, doubled
 from kvsim.server import Server
 from kvsim.summary import ServiceLimits, Summary, summarise
 from kvsim.timeline import Timeline
-from kvsim.traces.trace_csv import Trace, TraceLengths
+from kvsim.traces.lengths import TraceLengths
+from kvsim.traces.trace import Trace
 from kvsim.workload import Requests
 
 
@@ -77,20 +78,11 @@ class Replay:
 
     def binding_limits(self) -> BindingLimits:
         """Say which limit binds, as :func:`kvsim.binding_limits` does, for these arrivals."""
-        medians_s = np.array(
-            [
-                (np.median(run.ttft_s), np.median(run.latency_s))
-                for run in (
-                    simulate(self.requests, server, self.allocation)
-                    for server in (self.server, *doubled(self.server).values())
-                )
-            ]
-        )
-        saved = 1 - medians_s[1:] / medians_s[0]
-        most = np.array([SMALL_SHARE, *saved[:, 0]])
-        return BindingLimits(
-            np.array([self.rate_per_s]),
-            np.array([most.argmax()], np.uint8),
-            saved[:, :1].reshape(len(RESOURCES), 1),
-            saved[:, 1:].reshape(len(RESOURCES), 1),
-        )
+        medians_s = [
+            [(np.median(run.ttft_s), np.median(run.latency_s))]
+            for run in (
+                simulate(self.requests, server, self.allocation)
+                for server in (self.server, *doubled(self.server).values())
+            )
+        ]
+        return limits_of(np.array([self.rate_per_s]), np.array(medians_s))

@@ -13,11 +13,10 @@ from browser.hands import THUMB_PX, held, middle
 from browser.visits import PHONE, Visits
 from kvsim.paper import figure_19
 from kvsim_app import words
-from kvsim_app.overcommit import Overcommitted, section_words, shares
 from kvsim_app.results import overcommit_results as results
-from kvsim_app.results.container import unpack
 from kvsim_app.results.files import OVERCOMMIT
-from kvsim_app.sections import Overcommit
+from kvsim_app.sections.controls import Overcommit
+from kvsim_app.sections.overcommit import section_words, shares
 from kvsim_app.settings import choices
 
 CONTROLS = dict(choices(Overcommit))
@@ -41,7 +40,7 @@ def page(browser, plate):
 
 @cache
 def shipped():
-    return Overcommitted(*unpack(OVERCOMMIT.read_bytes()))
+    return results.load(OVERCOMMIT)
 
 
 def control(page, name):

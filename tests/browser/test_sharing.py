@@ -11,13 +11,13 @@ from sampling import fresh_random
 from browser.hands import THUMB_PX, held, middle
 from browser.test_accessibility import violations
 from browser.visits import LAPTOP, PATIENCE_MS, PHONE, Visits
-from kvsim_app import sharing_figure
 from kvsim_app.page import controls
 from kvsim_app.results.files import SHARING
 from kvsim_app.results.sharing_results import load
-from kvsim_app.sections import Sharing
+from kvsim_app.sections import sharing_figure
+from kvsim_app.sections.controls import Sharing
+from kvsim_app.sections.sharing_words import BARS, most_prompts, read, sharing_words
 from kvsim_app.settings import Settings, values
-from kvsim_app.sharing_words import BARS, most_prompts, read, sharing_words
 
 CONTROLS = {each["name"]: each for each in controls(Sharing())}
 STORY = sharing_figure.described()

@@ -12,7 +12,7 @@ from browser.conftest import LOOKING
 from browser.expected import KINDS, constants, read_at, wait_for_film, words_at
 from browser.hands import put
 from browser.visits import Visits
-from kvsim.limits import RESOURCES
+from kvsim.binding import RESOURCES
 from kvsim_app import words
 from kvsim_app.assets import inlined_page
 from kvsim_app.reading import binding

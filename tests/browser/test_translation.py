@@ -10,7 +10,7 @@ from browser.visits import Visits
 from kvsim_app.assets import STYLES, inlined_page, teachers_page
 from kvsim_app.link import VIEW_KEYS
 from kvsim_app.results.files import load_results
-from kvsim_app.sections import every_choice
+from kvsim_app.sections.controls import every_choice
 from kvsim_app.settings import Settings, choices, values
 
 # Names of things; what is for machines; what a link says in any language.

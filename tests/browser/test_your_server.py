@@ -15,8 +15,8 @@ from browser.hands import slider, switch
 from browser.own_server import Readers, check_cache, check_results, facts, results, saved
 from browser.test_accessibility import violations
 from browser.visits import PHONE
-from kvsim.commands.inputs import NAMES
 from kvsim.deployment.cache_layout import GIB
+from kvsim.logs.facts import NAMES
 from kvsim.logs.remarks import remarks
 from kvsim.traces.rows import TraceError
 from kvsim_app import words

@@ -5,13 +5,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ..results.paper_store import Paper
+from ..results.sharing_results import SharingResults
+from ..settings import Settings
+from ..words import fill, fixed, samples, tokens
 from . import sharing_figure
-from .results.paper_store import Paper
-from .results.sharing_results import SharingResults
-from .sections import Sharing
-from .settings import Settings
+from .controls import Sharing
 from .sharing_words import BARS, most_prompts, read, sharing_words
-from .words import fill, fixed, samples, tokens
 
 DATA_SETS = {"sharegpt": "ShareGPT", "alpaca": "Alpaca"}
 

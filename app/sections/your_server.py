@@ -7,24 +7,23 @@ import re
 from typing import Any
 
 import kvsim
-from kvsim.commands.inputs import NAMES
-from kvsim.commands.limits import notes
 from kvsim.deployment.cache_layout import KV_DTYPES
+from kvsim.deployment.served import UTILIZATION
 from kvsim.deployment.shape import WEIGHT_BITS
 from kvsim.hardware import H100
+from kvsim.logs.facts import NAMES
 from kvsim.logs.text import MAX_LOG_BYTES
-from kvsim.measured import comparison
+from kvsim.measured import comparison, notes
 from kvsim.traces.rows import MAX_TRACE_BYTES, MAX_TRACE_ROWS
 
-from .answers.asked import read_asked
-from .answers.reading import capacity_facts
-from .settings import Settings
-from .settings import values as values_of
-from .words import count, fill, fixed, percent
+from ..answers.asked import read_asked
+from ..answers.facts import capacity_facts
+from ..settings import Settings
+from ..settings import values as values_of
+from ..words import count, fill, fixed, percent
 
 TYPE_NAMES = {"bf16": "BF16", "fp8": "FP8", "4-bit": "4-bit"}
 _MOST_CONFIG_BYTES = 1_000_000
-_UTILIZATION = 0.9  # the default of vLLM and of kvsim.server_for
 
 
 def described() -> dict[str, Any]:
@@ -35,7 +34,7 @@ def described() -> dict[str, Any]:
         "gpus": [{"key": key, "title": card.gpu.name} for key, card in kvsim.CARDS.items()],
         "weights": _types(WEIGHT_BITS),
         "caches": _types(KV_DTYPES),
-        "utilization_percent": f"{100 * _UTILIZATION:g}",
+        "utilization_percent": f"{100 * UTILIZATION:g}",
         "compute_percent": f"{100 * H100.compute_share:g}",
         "bandwidth_percent": f"{100 * H100.bandwidth_share:g}",
         "gpu": _gpu(),
@@ -56,7 +55,7 @@ def described() -> dict[str, Any]:
 
 def for_script() -> dict[str, Any]:
     """Return what a server says of the cache as the form opens, and names of a log's figures."""
-    first = {"model": next(iter(kvsim.MODELS)), "gpu": _gpu(), "utilization": _UTILIZATION}
+    first = {"model": next(iter(kvsim.MODELS)), "gpu": _gpu(), "utilization": UTILIZATION}
     return {
         "cache": capacity_facts(read_asked(first, lambda name: None)),
         "log_names": NAMES,

@@ -5,11 +5,11 @@
   const PAUSE_MS = 300;
   const GIB = 2 ** 30;
 
-  kvsim.OwnServer = class {
-    constructor(page, words, controls, swapping) {
+  kvsim.YourServer = class {
+    constructor(page, words, controls, whose) {
       this.words = words;
       this.controls = controls;
-      this.swapping = swapping;
+      this.whose = whose;
       this.gone = document.getElementById("own-gone");
       this.asking = new kvsim.Asking(page.files.answers);
       if (!this.asking.possible) {
@@ -21,7 +21,7 @@
       this.workload = new kvsim.WorkloadInput(this.asking, words);
       this.log = new kvsim.LogInput(this.asking, words, page.own.log_names);
       this.computing = new kvsim.Computing(this.asking, words);
-      this.answers = new kvsim.Answers(words);
+      this.results = new kvsim.OwnResults(words);
       this.goals = document.getElementById("own-compute-part");
       this.capacity = document.getElementById("own-capacity");
       this.start = document.getElementById("own-start");
@@ -49,13 +49,13 @@
         this.start.focus();
       });
       this.computing.addEventListener("atlas", ({ atlas, status }) => {
-        this.swapping.show(atlas, status.title, status.position, !status.results);
+        this.whose.show(atlas, status.title, status.position, !status.results);
         this.computing.say("own_above");
       });
       this.computing.addEventListener("results", ({ files, status }) => {
         // These are of the settings in view, simulated in full.
-        this.swapping.tell(status.title, false);
-        this.answers.show(status, this.asked, files);
+        this.whose.tell(status.title, false);
+        this.results.show(status, this.asked, files);
       });
       document.getElementById("own-here").addEventListener("click", () => this.computeHere());
     }
@@ -156,7 +156,7 @@
 
     /** The results where the sliders stand, which then stand in the fields too. */
     computeHere() {
-      if (!this.swapping.shown) return this.compute();
+      if (!this.whose.shown) return this.compute();
       const { block_size, max_length, rate } = this.controls.settings;
       this.server.fill({ block_size, max_length });
       document.getElementById("own-rate").value = rate;

@@ -3,66 +3,17 @@
 static/overcommit-words.js makes the same words while a reader drags; tests compare the two.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from . import words
-from .sections import Overcommit
-from .words import count, fill, fixed, seconds, significant
+from .. import words
+from ..results.overcommit_results import OvercommitResults, Position
+from ..words import count, fill, fixed, seconds, significant
+from .controls import Overcommit
 
 PERCENTILES = ("p50", "p90", "p99")
 TIMES = ("ttft", "tpot", "latency")
 COMPARED_WATERMARK = 1  # per cent, beside a position without a watermark
-AXES = ("way", "watermark", "overcommit_block_size", "overcommit_rate")
-Position = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
-class Overcommitted:
-    """What was read from the file; see overcommit_results.py."""
-
-    header: Mapping[str, Any]
-    arrays: Mapping[str, NDArray[Any]]
-
-    def axis(self, name: str) -> list[Any]:
-        """Return the values of an axis."""
-        values: list[Any] = self.header["axes"][name]
-        return values
-
-    def position(self, settings: Overcommit, **others: Any) -> Position:
-        """Return where some settings stand on the axes; ``others`` go over them."""
-        chosen = {name: getattr(settings, name) for name in Overcommit.param if name != "name"}
-        chosen |= others
-        swap = "charged" if chosen["copy_charge"] else "swap"
-        chosen["way"] = swap if chosen["preemption"] == "swap" else "recompute"
-        way, watermark, size, rate = (self.axis(name).index(chosen[name]) for name in AXES)
-        return way, watermark, size, rate
-
-    def events(self, position: Position) -> dict[str, NDArray[np.int64]]:
-        """Return the pre-emptions to be drawn at a position, in ticks."""
-        shape = [len(self.axis(name)) for name in AXES]
-        number = int(np.ravel_multi_index(position, shape))
-        ends = self.arrays["event_ends"]
-        here = slice(int(ends[number - 1]) if number else 0, int(ends[number]))
-        found: dict[str, NDArray[np.int64]] = {}
-        for name in ("evicted_steps", "request_steps", "away", "recomputed", "moved", "cost"):
-            column = self.arrays[f"event_{name}"][here].astype(np.int64)
-            if name.endswith("_steps"):
-                found[name.removesuffix("_steps")] = np.cumsum(column)
-            else:
-                found[name] = column
-        return found
-
-    def value(self, name: str, position: Position, *more: int) -> float:
-        """Return one figure at a position."""
-        return float(self.arrays[name][(*position, *more)])
-
-
-def section_words(results: Overcommitted, settings: Overcommit) -> dict[str, str]:
+def section_words(results: OvercommitResults, settings: Overcommit) -> dict[str, str]:
     """Write everything that follows the section's controls, for one position."""
     chosen = results.position(settings)
     other_mark = 0 if settings.watermark else COMPARED_WATERMARK
@@ -105,7 +56,7 @@ def section_words(results: Overcommitted, settings: Overcommit) -> dict[str, str
 TRADED = ("preemptions", "running")
 
 
-def shares(results: Overcommitted, settings: Overcommit) -> dict[str, float]:
+def shares(results: OvercommitResults, settings: Overcommit) -> dict[str, float]:
     """Return how long the bars are that show the trade, as shares of the longest."""
     found: dict[str, float] = {}
     for name in TRADED:
@@ -118,7 +69,7 @@ def shares(results: Overcommitted, settings: Overcommit) -> dict[str, float]:
     return found
 
 
-def calm_rate(results: Overcommitted) -> str:
+def calm_rate(results: OvercommitResults) -> str:
     """Write the highest rate that is kept at which nobody is pre-empted, whatever else is set."""
     calm = (results.arrays["preemptions"] == 0).all(axis=(0, 1, 2))
     rates = results.axis("overcommit_rate")
@@ -130,16 +81,16 @@ def milliseconds(number_s: float) -> str:
     return fill("millisecond", count=significant(1e3 * number_s))
 
 
-def _way(results: Overcommitted, position: Position) -> str:
+def _way(results: OvercommitResults, position: Position) -> str:
     way: str = results.axis("way")[position[0]]
     return way
 
 
-def _blocks(results: Overcommitted, position: Position) -> str:
+def _blocks(results: OvercommitResults, position: Position) -> str:
     return count(results.header["blocks"][position[2]])
 
 
-def _column(name: str, results: Overcommitted, position: Position) -> dict[str, str]:
+def _column(name: str, results: OvercommitResults, position: Position) -> dict[str, str]:
     """Write the figures of one position, under keys that begin with ``name``."""
     known = {
         "preemptions": significant(results.value("preemptions", position)),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import words
-from .results.sharing_results import AXES, BLOCK_SIZE, MAX_LENGTH, WAYS, SharingResults
-from .sections import Sharing
-from .settings import Settings
+from .. import words
+from ..results.sharing_results import AXES, BLOCK_SIZE, MAX_LENGTH, WAYS, SharingResults
+from ..settings import Settings
+from .controls import Sharing
 
 SAME = 0.05  # by how much, in relation, two waits may differ that are called the same
 BARS = ("contiguous", "alone", "shared")

@@ -7,7 +7,7 @@
   const PERCENTILES = ["p50", "p90", "p99"];
   const TYPES = { csv: "text/csv", json: "application/json" };
 
-  kvsim.Answers = class {
+  kvsim.OwnResults = class {
     constructor(words) {
       this.words = words;
       this.place = document.getElementById("own-results");

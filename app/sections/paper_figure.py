@@ -8,8 +8,8 @@ from typing import Any
 from kvsim.paper import published
 from kvsim.paper.experiments import FIGURE_2_COLUMNS
 
-from .results.paper_store import Paper
-from .words import count, fill, fixed
+from ..results.paper_store import Paper
+from ..words import count, fill, fixed
 
 SLOTS_PUBLISHED_TO = 100  # table 1 gives thousands with one decimal
 PARTS = ("token_states", "reserved", "internal", "rest")

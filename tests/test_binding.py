@@ -13,8 +13,8 @@ from kvsim import (
     sustained_rate,
     ttft_curve,
 )
-from kvsim.curve import Traffic
-from kvsim.limits import FEW_REPLICATIONS, NAMES, RESOURCES, doubled
+from kvsim.binding import FEW_REPLICATIONS, NAMES, RESOURCES, doubled
+from kvsim.traffic import Traffic
 
 PLATE = (Server(), Paged(), ExponentialLengths())
 SLOTS = (Server(), Contiguous(), ExponentialLengths())

@@ -12,7 +12,7 @@ from typing import Any
 from kvsim import BlockPool, BlockTable, BlockTables
 from kvsim.block_manager.pool import BlockState, Event
 
-from . import words
+from .. import words
 
 BLOCKS = 32
 BLOCK_SIZE = 4

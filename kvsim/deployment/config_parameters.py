@@ -15,7 +15,7 @@ _UNGATED = ("opt", "gpt2", "gpt_neox", "starcoder2", "phi")
 _TIED = ("gemma", "gemma2", "gemma3", "gemma3_text", "opt", "gpt2")
 
 
-def count(keys: Keys, layers: int) -> Parameters:
+def count_parameters(keys: Keys, layers: int) -> Parameters:
     """Return the parameters of the language model.
 
     Matrices are counted; norms and biases, below 0.1 % of all, are not, nor are the images' part

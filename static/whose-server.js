@@ -1,8 +1,8 @@
-/* Another server in the workshop: its atlas, words and values in place of the plate's, and back. */
+/* Whose server the workshop shows: another's atlas, words and values in place of the plate's. */
 (function (kvsim) {
   "use strict";
 
-  kvsim.Swapping = class {
+  kvsim.WhoseServer = class {
     /** `update` shows the position that the controls stand at. */
     constructor(atlases, controls, words, update) {
       this.atlases = atlases;

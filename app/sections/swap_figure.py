@@ -8,8 +8,8 @@ from typing import Any
 
 from kvsim.paper import figure_19
 
-from .allocations import SERVER
-from .words import count, fixed
+from ..allocations import SERVER
+from ..words import count, fixed
 
 LEAST_S, MOST_S = 1e-3, 0.2  # of the axis
 TICKS_S = (1e-3, 1e-2, 1e-1)

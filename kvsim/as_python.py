@@ -5,8 +5,9 @@ from typing import Any
 
 from kvsim.kinds import of_kind
 from kvsim.setting import Setting
+from kvsim.traces.lengths import TraceLengths
 from kvsim.traces.replay import Replay
-from kvsim.traces.trace_csv import Trace, TraceLengths
+from kvsim.traces.trace import Trace
 
 _ALWAYS = ("rate_per_s", "replications", "seed", "duration_s")
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from kvsim import checks
 from kvsim.allocation import Allocation
-from kvsim.curve import PLATE_DURATION_S, PLATE_SEED, Traffic
 from kvsim.engine import simulate
 from kvsim.kinds import all_of_kind, of_kind
 from kvsim.server import Server
+from kvsim.traffic import PLATE_DURATION_S, PLATE_SEED, Traffic
 from kvsim.workload import FloatArray, Lengths
 
 NONE = "none"
@@ -85,11 +85,23 @@ def binding_limits(
             for served_by in (server, *doubled(server).values())
         ]
     ).reshape(1 + len(RESOURCES), len(rates), 2)
-    saved = 1 - medians[1:] / medians[0]
+    return limits_of(rates, medians, small_share)
+
+
+def limits_of(
+    rates_per_s: FloatArray, medians_s: FloatArray, small_share: float = SMALL_SHARE
+) -> BindingLimits:
+    """Say which limit binds at each rate, by medians of TTFT and latency.
+
+    ``medians_s`` is servers x rates x 2, in seconds: first the server itself, then those of
+    :func:`doubled`.
+    """
+    saved = 1 - medians_s[1:] / medians_s[0]
     ttft_saved = saved[..., 0]
-    most = np.append(np.full((1, len(rates)), small_share), np.nan_to_num(ttft_saved), axis=0)
+    small = np.full((1, len(rates_per_s)), small_share)
+    most = np.append(small, np.nan_to_num(ttft_saved), axis=0)
     return BindingLimits(
-        rates,
+        rates_per_s,
         most.argmax(axis=0).astype(np.uint8),
         ttft_saved,
         saved[..., 1],

@@ -9,7 +9,7 @@ from typing import Any
 
 import param
 
-from .settings import Choice, Settings, choices
+from ..settings import Choice, Settings, choices
 
 
 class Sharing(param.Parameterized):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 # Before they are imported: so that their assertions say what differs.
 pytest.register_assert_rewrite(
@@ -13,8 +13,9 @@ pytest.register_assert_rewrite(
 from serving import serving  # noqa: E402
 
 from browser.launching import launch  # noqa: E402
-from browser.visits import Visits  # noqa: E402
+from browser.visits import PATIENCE_MS, Visits  # noqa: E402
 
+expect.set_options(timeout=PATIENCE_MS)
 LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
 FILMING = Path(__file__).with_name("filming.js").read_text("utf-8")
 

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from playwright.sync_api import TimeoutError as Late
 
+from browser.visits import PATIENCE_MS
 from kvsim_app import words
 from kvsim_app.reading import read
 from kvsim_app.results.atlas import load
@@ -21,7 +22,6 @@ CONTROLS = {
 SLIDERS = [name for name, choice in choices() if choice.kind == "range"]
 SELECTS = [name for name, choice in choices() if choice.kind == "select"]
 DRAWINGS = {f"cache-{kind}": f"drawing_{kind}" for kind in KINDS}
-FILM_MS = 30_000  # a server that makes many takes a while
 
 
 @cache
@@ -104,7 +104,7 @@ def wait_for_words(page, **position):
     wanted = words_at(**position)
     with suppress(Late):  # what is wrong is said below
         page.wait_for_function(
-            "wanted => looking.wrongWords(wanted).length === 0", arg=wanted, timeout=10_000
+            "wanted => looking.wrongWords(wanted).length === 0", arg=wanted, timeout=PATIENCE_MS
         )
     shown = page.evaluate("looking.words()")
     assert shown == {key: [wanted[key]] * len(shown[key]) for key in shown}
@@ -127,7 +127,7 @@ def wait_for_film(page, **position):
                 ([id, label]) => document.getElementById(id).getAttribute("aria-label") === label)
             """,
             arg=[labels, [wanted["finding_cache"], holes]],
-            timeout=FILM_MS,
+            timeout=PATIENCE_MS,
         )
     shown = page.text_content("#cache-finding")
     assert shown in (wanted["finding_cache"], holes)

@@ -75,7 +75,6 @@ def check(page, **position):
         page.wait_for_function(
             f"wanted => JSON.stringify(({SAID})()) === JSON.stringify(wanted)",
             arg=wanted,
-            timeout=5_000,
         )
     assert page.evaluate(SAID) == wanted
     bars = page.evaluate(

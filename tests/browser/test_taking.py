@@ -224,7 +224,7 @@ def in_frame(page, sandbox, source):
       <iframe {sandbox} srcdoc="" width="1200" height="780"></iframe>""")
     page.evaluate("source => (document.querySelector('iframe').srcdoc = source)", source)
     frame = page.frame_locator("iframe")
-    frame.locator("html[data-films]").wait_for(state="attached", timeout=30_000)
+    frame.locator("html[data-films]").wait_for(state="attached")
     return page.frames[1]
 
 

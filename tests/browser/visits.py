@@ -9,7 +9,7 @@ PHONE = {
     "is_mobile": True,
     "has_touch": True,
 }
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000  # a busy machine is no failure
 INSIDE = ("data:", "blob:", "about:")  # what a page holds itself is asked of no host
 
 

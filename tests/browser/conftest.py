@@ -53,6 +53,32 @@ def page(visits):
     return visits.open()
 
 
+@pytest.fixture(scope="module")
+def seat(browser, plate):
+    """A page that the tests of a module lead from address to address, with ``read``."""
+    visits = Visits(browser, plate, LOOKING)
+    yield visits, visits.open(ready=False)
+    visits.close()
+
+
+@pytest.fixture
+def read(seat):
+    """Read an address, ``read("?rate=30")``, as if never here before, in the module's one page.
+
+    Where nothing but the address matters this is twice as quick as a page for each.
+    """
+    visits, page = seat
+
+    def read(address=""):
+        visits.go(page, address)
+        return page
+
+    yield read
+    page.evaluate("localStorage.clear()")
+    page.mouse.move(0, 0)
+    visits.check()
+
+
 @pytest.fixture(scope="session")
 def workbench(browser, plate):
     """One page for all tests that use the page's own code, and not its controls."""

@@ -104,6 +104,13 @@ def open_film(visits, address="", **options):
     return page
 
 
+def read_film(read, address=""):
+    """The same in the page that a module's tests share; ``read`` is the fixture."""
+    page = read(address)
+    wait_for_films(page)
+    return page
+
+
 def wait_for_films(page):
     """Wait until the page has its films, or has given them up, and shows a moment of them."""
     page.wait_for_selector("html[data-films]", state="attached")

@@ -17,6 +17,7 @@ from browser.filmed import (
     geometry,
     go_to,
     open_film,
+    read_film,
     shown_counts,
     wait_for_counts,
 )
@@ -76,8 +77,8 @@ def pixels_of(spans, per_pixel, edged):
     ],
     ids=str,
 )
-def test_a_request_is_drawn_at_its_addresses_and_nowhere_else(visits, chosen_in, given):
-    check_drawn(open_film(visits, address(given)), chosen_in, given)
+def test_a_request_is_drawn_at_its_addresses_and_nowhere_else(read, chosen_in, given):
+    check_drawn(read_film(read, address(given)), chosen_in, given)
 
 
 def test_on_a_finer_screen_in_the_dark_too(visits):
@@ -110,8 +111,8 @@ def address(given):
 
 
 @pytest.mark.parametrize(("size", "edges"), [(256, True), (16, False)])
-def test_blocks_show_their_edges_where_there_is_room(visits, size, edges):
-    page = open_film(visits, f"?block={size}&rate=40")
+def test_blocks_show_their_edges_where_there_is_room(read, size, edges):
+    page = read_film(read, f"?block={size}&rate=40")
     wait_for_counts(page, both(block_size=size, rate=40), END_S)
     strip, per_pixel = strip_of(page, "paged")
     light = page.evaluate("looking.pixelOf('paged-empty')")
@@ -152,9 +153,9 @@ def test_every_token_position_has_the_colour_of_its_use(visits):
 
 @pytest.mark.parametrize("size", [1, 256])
 @pytest.mark.parametrize("length", [1024, 131072])
-def test_all_of_it_is_drawn_at_the_sliders_ends(visits, size, length):
+def test_all_of_it_is_drawn_at_the_sliders_ends(read, size, length):
     given = {"block_size": size, "max_length": length, "rate": 40}
-    page = open_film(visits, address(given))
+    page = read_film(read, address(given))
     before = {kind: picture(page, f"cache-{kind}") for kind in KINDS}
     go_to(page, 20)
     wait_for_counts(page, both(**given), 20)
@@ -169,8 +170,8 @@ def test_all_of_it_is_drawn_at_the_sliders_ends(visits, size, length):
     [({}, 30), ({}, END_S), ({"rate": 40}, 12.5), ({"max_length": 131072}, 40), ({"rate": 2}, 0)],
     ids=str,
 )
-def test_a_bars_segments_are_as_wide_as_its_parts(visits, given, time_s):
-    page = open_film(visits, address(given))
+def test_a_bars_segments_are_as_wide_as_its_parts(read, given, time_s):
+    page = read_film(read, address(given))
     go_to(page, time_s)
     caches = both(**given)
     for kind, cache in caches.items():
@@ -196,8 +197,8 @@ def test_a_bars_segments_are_as_wide_as_its_parts(visits, given, time_s):
     [({}, 30), ({}, 5), ({"max_length": 131072, "rate": 40}, END_S), ({"rate": 40}, END_S)],
     ids=str,
 )
-def test_who_waits_is_counted_and_has_a_mark(visits, given, time_s):
-    page = open_film(visits, address(given))
+def test_who_waits_is_counted_and_has_a_mark(read, given, time_s):
+    page = read_film(read, address(given))
     go_to(page, time_s)
     caches = both(**given)
     wait_for_counts(page, caches, time_s)
@@ -217,8 +218,8 @@ def test_some_of_these_queues_are_empty_and_some_too_long():
     assert filmed("contiguous", max_length=131072, rate=40).waiting(END_S) > 1000
 
 
-def test_the_words_beside_it_state_what_is_drawn(visits):
-    page = open_film(visits)
+def test_the_words_beside_it_state_what_is_drawn(read):
+    page = read_film(read)
     go_to(page, 30)
     for kind, cache in both().items():
         tokens, *empty, free = cache.shares(30)

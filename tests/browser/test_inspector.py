@@ -3,7 +3,7 @@
 import pytest
 from film_reading import DEFAULTS
 
-from browser.filmed import both, filmed, go_to, open_film, place_of, wait_for_counts
+from browser.filmed import both, filmed, go_to, open_film, place_of, read_film, wait_for_counts
 from browser.visits import PHONE
 from kvsim_app import words
 
@@ -25,8 +25,8 @@ def view(page, kind):
 
 
 @pytest.fixture
-def film(visits):
-    page = open_film(visits)
+def film(read):
+    page = read_film(read)
     go_to(page, TIME_S)
     wait_for_counts(page, both(), TIME_S)
     page.locator("#cache-contiguous").scroll_into_view_if_needed()
@@ -254,8 +254,8 @@ def test_it_is_followed_through_the_film(film):
 
 
 @pytest.mark.parametrize("size", [1, 16, 256])
-def test_the_block_table_is_cut_where_it_is_long(visits, size):
-    page = open_film(visits, f"?block={size}")
+def test_the_block_table_is_cut_where_it_is_long(read, size):
+    page = read_film(read, f"?block={size}")
     go_to(page, TIME_S)
     wait_for_counts(page, both(block_size=size), TIME_S)
     lengths = set()
@@ -267,9 +267,9 @@ def test_the_block_table_is_cut_where_it_is_long(visits, size):
     assert (min(lengths) < 8) == (size == 256)
 
 
-def test_words_are_of_one_number(visits):
+def test_words_are_of_one_number(read):
     """One block is no blocks."""
-    page = open_film(visits, "?block=256")
+    page = read_film(read, "?block=256")
     go_to(page, TIME_S)
     places = filmed("paged", block_size=256).places(TIME_S)
     (first, *_) = [index for index, place in enumerate(places) if len(place.units) == 1]

@@ -36,26 +36,29 @@ def wait_for_address(page, search):
 
 
 @pytest.mark.parametrize(("name", "value", "search"), MOVES)
-def test_a_control_goes_into_the_link_and_comes_back(visits, page, name, value, search):
+def test_a_control_goes_into_the_link_and_comes_back(read, name, value, search):
+    page = read()
     put(page, **{name: value})
     wait_for_address(page, search)
-    other = visits.open(search)
+    other = read(search)
     check_page(other, **{name: value})
     assert other.inner_text("#notice") == ""
     if name in SLIDERS:
         assert slider(other, name).input_value() == str(values(name).index(value))
 
 
-def test_the_switch_goes_into_the_link_and_comes_back(visits, page):
+def test_the_switch_goes_into_the_link_and_comes_back(read):
+    page = read()
     switch(page).check()
     wait_for_address(page, "?overhead=3.7")
-    other = visits.open("?overhead=3.7")
+    other = read("?overhead=3.7")
     check_page(other, block_overhead=3.7)
     assert switch(other).is_checked()
     assert other.inner_text("#notice") == ""
 
 
-def test_everything_at_once(visits, page):
+def test_everything_at_once(read):
+    page = read()
     put(page, block_size=2)
     put(page, max_length=2048)
     put(page, rate=33)
@@ -63,7 +66,7 @@ def test_everything_at_once(visits, page):
     put(page, workload="azure-code", reservation="firstfit-pow2")
     address = "?block=2&maxlen=2048&rate=33&overhead=3.7&work=azure-code&reserve=firstfit-pow2"
     wait_for_address(page, address)
-    other = visits.open(address)
+    other = read(address)
     check_page(
         other,
         block_size=2,
@@ -164,9 +167,9 @@ BAD_LINKS = {
 
 
 @pytest.mark.parametrize("what", BAD_LINKS)
-def test_a_bad_link_is_named_and_the_rest_applied(visits, what):
+def test_a_bad_link_is_named_and_the_rest_applied(read, what):
     address, named, applied = BAD_LINKS[what]
-    page = visits.open(address)
+    page = read(address)
     notice = page.locator("#notice")
     for words in named:
         assert words in notice.inner_text()
@@ -178,8 +181,8 @@ def test_a_bad_link_is_named_and_the_rest_applied(visits, what):
 
 
 @pytest.mark.parametrize("rate", ["30", "%2030", "30.0", "+30"])
-def test_what_can_be_understood_is_not_complained_about(visits, rate):
-    page = visits.open(f"?rate={rate}")
+def test_what_can_be_understood_is_not_complained_about(read, rate):
+    page = read(f"?rate={rate}")
     check_page(page, rate=30)
     assert page.inner_text("#notice") == ""
 
@@ -192,25 +195,25 @@ def test_what_can_be_understood_is_not_complained_about(visits, rate):
         "block=16&block=16",
     ],
 )
-def test_what_others_put_there_or_say_twice_is_nobodys_business(visits, extra):
-    page = visits.open(f"?rate=30&{extra}")
+def test_what_others_put_there_or_say_twice_is_nobodys_business(read, extra):
+    page = read(f"?rate=30&{extra}")
     check_page(page, rate=30)
     assert page.inner_text("#notice") == ""
 
 
-def test_a_repeated_bad_value_is_complained_about_once(visits):
-    page = visits.open("?rate=x&rate=30&rate=31")
+def test_a_repeated_bad_value_is_complained_about_once(read):
+    page = read("?rate=x&rate=30&rate=31")
     check_page(page)
     assert "more than once" not in page.inner_text("#notice")
 
 
-def test_a_bad_switch_is_said_in_its_own_words(visits):
-    notice = visits.open("?overhead=1").locator("#notice")
+def test_a_bad_switch_is_said_in_its_own_words(read):
+    notice = read("?overhead=1").locator("#notice")
     assert "stays at off" in notice.inner_text()
 
 
-def test_a_notice_goes_with_the_next_move(visits):
-    page = visits.open("?rate=abc&colour=red")
+def test_a_notice_goes_with_the_next_move(read):
+    page = read("?rate=abc&colour=red")
     assert "rate=abc" in page.inner_text("#notice")
     put(page, block_size=8)
     check_page(page, block_size=8)
@@ -231,8 +234,8 @@ def test_a_notice_goes_with_the_next_move(visits):
     ],
     ids=["long value", "long key", "many keys"],
 )
-def test_a_long_bad_link_does_not_push_the_page_away(visits, address):
-    page = visits.open(address)
+def test_a_long_bad_link_does_not_push_the_page_away(read, address):
+    page = read(address)
     check_page(page, block_size=8)
     notice = page.locator("#notice")
     assert notice.inner_text() != ""
@@ -240,8 +243,8 @@ def test_a_long_bad_link_does_not_push_the_page_away(visits, address):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_what_no_setting_is_leaves_the_link_with_the_next_move(visits):
-    page = visits.open("?rate=abc&colour=red")
+def test_what_no_setting_is_leaves_the_link_with_the_next_move(read):
+    page = read("?rate=abc&colour=red")
     put(page, block_size=8)
     wait_for_address(page, "?block=8")
 

@@ -77,9 +77,16 @@ class Visits:
     def _allowed(self, url):
         return url.startswith(INSIDE) or urlsplit(url).netloc in self.hosts
 
+    def check(self):
+        """Fail if a page has complained or asked another host since this was called last."""
+        refused, complaints = self.refused.copy(), self.complaints.copy()
+        self.refused.clear()
+        self.complaints.clear()
+        assert refused == [], "asked of other hosts"
+        assert complaints == [], "said on the console"
+
     def close(self):
-        """Close everything, and fail if a page complained or asked another host."""
+        """Close everything, and check it."""
         for context in self.contexts:
             context.close()
-        assert self.refused == [], "asked of other hosts"
-        assert self.complaints == [], "said on the console"
+        self.check()

@@ -28,7 +28,7 @@ from .results.files import load_results
 
 # A session holds megabytes but nothing that a reader set: whoever comes back gets another.
 SESSION_KEPT_MS = 5000
-# Whoever sends more is hung up on: Tornado keeps all of it in memory, up to 100 MB for each request.
+# Whoever sends more is hung up on: Tornado keeps it in memory, up to 100 MB for each request.
 # What readers send about their own servers is received by handlers with limits of their own.
 MOST_BODY_BYTES = 2**16
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.

@@ -40,8 +40,15 @@
       this.moveTo(position);
     }
 
+    /** What is written where its figures are taken away; nothing is, of the plate's. */
+    get sentence() {
+      if (!this.shown) return "";
+      return this.words.fill(this.coarse ? "own_figures_coarse" : "own_figures", this.atlases.own);
+    }
+
     /** Say whose server is shown, and whether its curve is a `coarse` one. */
     tell(title, coarse) {
+      this.coarse = coarse;
       this.name.textContent = this.words.fill(coarse ? "own_shown_coarse" : "own_shown", { title });
     }
 

@@ -30,6 +30,10 @@ class Asset:
 class PlainHandler(RequestHandler):
     """Says what is wrong with a request in one sentence of plain text."""
 
+    def set_default_headers(self) -> None:
+        """Nothing here is to be taken for something else."""
+        self.set_header("X-Content-Type-Options", "nosniff")
+
     def refuse(self, status: int, sentence: str) -> None:
         """Answer with a sentence and a status, and nothing else."""
         self.set_status(status)
@@ -71,7 +75,6 @@ class AssetHandler(PlainHandler):
         self.set_header("Content-Type", asset.content_type)
         self.set_header("Cache-Control", "max-age=31536000, immutable" if lasting else "no-cache")
         self.set_header("Vary", "Accept-Encoding")
-        self.set_header("X-Content-Type-Options", "nosniff")
         # A page in a sandboxed frame has no origin; what is here is for everybody.
         self.set_header("Access-Control-Allow-Origin", "*")
         self.set_header("Etag", f'"{asset.tag}"')

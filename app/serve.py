@@ -28,6 +28,9 @@ from .results.files import load_results
 
 # A session holds megabytes but nothing that a reader set: whoever comes back gets another.
 SESSION_KEPT_MS = 5000
+# Whoever sends more is hung up on: Tornado keeps it in memory, up to 100 MB for each request.
+# What readers send about their own servers is received by handlers with limits of their own.
+MOST_BODY_BYTES = 2**16
 # Not the machine's own table: where it calls scripts plain text, browsers run none of them.
 _CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -88,6 +91,7 @@ def server(
         check_unused_sessions_milliseconds=SESSION_KEPT_MS,
         unused_session_lifetime_milliseconds=SESSION_KEPT_MS,
         websocket_origin=origins or None,
+        http_server_kwargs={"max_body_size": MOST_BODY_BYTES},
         extra_patterns=[
             (rf"/((?:assets/.*)?|{paths})", AssetHandler, {"assets": assets}),
             (f"/{FILM_ADDRESS}", FilmHandler),

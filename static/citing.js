@@ -10,8 +10,9 @@
     }
   };
 
-  /** `now` returns {known} of what is shown, `address` a link to it, `settings` its keys and values. */
-  kvsim.offerReport = function ({ words, version, now, address, settings }) {
+  /** `now` returns {known} of what is shown, `address` a link to it, `settings` its keys and values,
+      `whose` the server that it is of. */
+  kvsim.offerReport = function ({ words, version, now, address, whose, settings }) {
     const shown = document.getElementById("report");
     kvsim.copyOnClick("copy-report", document.getElementById("report-notice"), words, "text", () => {
       const { known } = now();
@@ -25,7 +26,7 @@
         width: innerWidth,
         height: innerHeight,
         theme: words.fill(dark ? "theme_dark" : "theme_light", {}),
-        finding: `${known.finding_capacity} ${known.finding_ttft}`,
+        finding: `${whose.sentence} ${known.finding_capacity} ${known.finding_ttft}`.trim(),
       });
       shown.hidden = false;
       return shown.textContent;

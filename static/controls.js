@@ -26,7 +26,8 @@
 
     /** The plate's values and where they stand, or stood before another server was shown. */
     get plates() {
-      return this.before ?? { table: this.table, position: this.position };
+      const { table, position, settings } = this;
+      return this.before ?? { table, position, settings };
     }
 
     /** Leave another server, if one is shown; see whose-server.js. */
@@ -43,6 +44,11 @@
     /** The value of each control, by its name. */
     get settings() {
       return Object.fromEntries(this.table.map(({ name, values }) => [name, values[this.index(name)]]));
+    }
+
+    /** Those that have a say in what is shown: of another server not all have. */
+    get heeded() {
+      return this.table.filter(({ name }) => !this.inputs[name].disabled);
     }
 
     index(name) {

@@ -2,8 +2,9 @@
 (function (kvsim) {
   "use strict";
 
-  /** `what` names the sentences: "link" for "link_copied" and "link_shown". */
-  kvsim.copyOnClick = function (id, notice, words, what, text) {
+  /** `what` names the sentences: "link" for "link_copied" and "link_shown"; `but` returns another
+      one, or nothing. */
+  kvsim.copyOnClick = function (id, notice, words, what, text, but = () => "") {
     document.getElementById(id).addEventListener("click", async () => {
       const copied = text();
       let sentence = `${what}_copied`;
@@ -12,7 +13,7 @@
       } catch {
         sentence = `${what}_shown`;
       }
-      notice.textContent = words.fill(sentence, {});
+      notice.textContent = `${words.fill(sentence, {})} ${but()}`.trim();
     });
   };
 })((window.kvsim ??= {}));

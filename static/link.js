@@ -8,9 +8,12 @@
   const MOST_CHARACTERS = 40;
   const FILE = "plate.html"; // what README has the offline file called
 
-  /** A text that somebody gave, as far as it is worth repeating. */
-  kvsim.shortened = (text) =>
-    text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+  /** A text that somebody gave, as far as it is worth repeating; what cannot be seen, such as what
+      turns the direction of a text, is marked. */
+  kvsim.shortened = (text) => {
+    const short = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+    return short.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd");
+  };
 
   kvsim.Link = class {
     /** `groups` are all controls of the page: the workshop's, and those of further sections. */

@@ -107,20 +107,23 @@
       link.move(view.movable(link.defaults));
       say(words.fill(view.hidden.size ? "reset_shown" : "reset_done", {}));
     });
-    kvsim.copyOnClick("copy-link", notice, words, kvsim.isFramed ? "framed" : "link", () => {
+    const but = () => (whose.shown ? words.fill("own_not_in_link", {}) : "");
+    const copied = () => {
       link.show();
       return link.write();
-    });
+    };
+    kvsim.copyOnClick("copy-link", notice, words, kvsim.isFramed ? "framed" : "link", copied, but);
     const line = () => embedding.text;
-    kvsim.copyOnClick("copy-frame", notice, words, "frame", line);
-    kvsim.copyOnClick("copy-embed", document.getElementById("embed-notice"), words, "embed", line);
+    const embedNotice = document.getElementById("embed-notice");
+    kvsim.copyOnClick("copy-frame", notice, words, "frame", line, but);
+    kvsim.copyOnClick("copy-embed", embedNotice, words, "embed", line, but);
     const now = () => shown;
     const address = () => (link.addressed && !whose.shown ? link.write() : "");
     const { version, charts: items } = page;
-    const taking = new kvsim.Taking({ now, address, items, controls, stage, words, version });
+    const taking = new kvsim.Taking({ now, address, whose, items, controls, stage, words, version });
     kvsim.offerHandout(words, say, address);
     kvsim.offerCitations(words);
-    kvsim.offerReport({ words, version, now, address, settings: () => taking.settings() });
+    kvsim.offerReport({ words, version, now, address, whose, settings: () => taking.settings() });
     link.follow(document.getElementById("workshop"));
     new kvsim.YourServer(page, words, controls, whose);
     document.documentElement.dataset.ready = "";

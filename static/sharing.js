@@ -138,13 +138,13 @@
 
     /** The settings that everything is simulated at: the workshop's own. */
     get plate() {
-      const { table } = this.workshop;
+      const { table } = this.workshop.plates;
       return Object.fromEntries(table.map((each) => [each.name, each.values[each.default]]));
     }
 
     update() {
       this.pending = 0;
-      const settings = { ...this.workshop.settings, ...this.controls.settings };
+      const settings = { ...this.workshop.plates.settings, ...this.controls.settings };
       const reading = this.results.reading(settings);
       const known = kvsim.sharingWords(this.words, reading, this.shown, this.plate);
       for (const element of this.live) element.textContent = known[element.dataset.sharing];

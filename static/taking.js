@@ -3,13 +3,14 @@
   "use strict";
 
   const KINDS = ["contiguous", "paged"];
+  const MOST_CHARACTERS = 40; // of a title in a file's name
   const TYPES = { png: "image/png", svg: "image/svg+xml", csv: "text/csv" };
 
   kvsim.Taking = class {
     /** `now` returns {atlas, reading, known} of what is shown, `address` a link to it, empty if there
-        is none; `items` are the charts as Bokeh's json_item. */
-    constructor({ now, address, items, controls, stage, words, version }) {
-      Object.assign(this, { now, address, items, controls, stage, words, version });
+        is none, `whose` the server that it is of; `items` are the charts as Bokeh's json_item. */
+    constructor({ now, address, whose, items, controls, stage, words, version }) {
+      Object.assign(this, { now, address, whose, items, controls, stage, words, version });
       for (const button of document.querySelectorAll("[data-take]")) {
         button.addEventListener("click", () => this.take(button));
       }
@@ -32,18 +33,21 @@
       }
     }
 
-    /** A file's name, without its ending: the figure and the value of every control. */
+    /** A file's name, without its ending: the figure, another server's title, and the value of every
+        control. */
     name(figure) {
       if (figure === "measured") return "kvsim-measured"; // the paper's settings, and no others
-      const parts = this.settings().map(([key, value]) => `${key}-${value}`);
+      const { title } = this.now().atlas;
+      const parts = title ? [asFileName(title)] : [];
+      parts.push(...this.settings().map(([key, value]) => `${key}-${value}`));
       if (figure === "cache") parts.push(`t-${this.stage.player.time.toFixed(1)}`);
       return [`kvsim-${figure}`, ...parts].join("_");
     }
 
-    /** The key and the value of every control, as a link has them. */
+    /** The key and the value of every control that is heeded, as a link has them. */
     settings() {
       const { settings } = this.now().reading;
-      return this.controls.table.map(({ name, key }) => [key, settings[name]]);
+      return this.controls.heeded.map(({ name, key }) => [key, settings[name]]);
     }
 
     async blob(figure, kind) {
@@ -57,7 +61,7 @@
     async picture(figure) {
       const now = this.now();
       const heading = (selector) => document.querySelector(selector).textContent.trim();
-      const settings = this.controls.table
+      const settings = this.controls.heeded
         .map((control) => `${control.label}: ${control.shown[this.controls.index(control.name)]}`)
         .join("; ");
       const { seed } = now.known;
@@ -68,7 +72,11 @@
           sentences: [heading(".measured-intro"), `kvsim ${this.version}`],
         };
       }
-      const from = this.words.fill("take_settings", { settings, version: this.version, seed });
+      const from = [
+        ...this.whoseFigures(),
+        now.known.assumptions,
+        this.words.fill("take_settings", { settings, version: this.version, seed }),
+      ];
       if (figure === "cache") {
         return {
           title: heading("#cache-figure h3"),
@@ -77,14 +85,20 @@
             colour: kind,
             canvas: document.getElementById(`cache-${kind}`),
           })),
-          sentences: [heading("#cache-finding"), now.known.assumptions, from],
+          sentences: [heading("#cache-finding"), ...from],
         };
       }
       return {
         title: heading(`#${figure}-figure h3`),
         parts: [{ svg: await kvsim.chartAsSvg(figure, this.items, this.words, now) }],
-        sentences: [heading(`#${figure}-figure figcaption`), now.known.assumptions, from],
+        sentences: [heading(`#${figure}-figure figcaption`), ...from],
       };
+    }
+
+    /** The sentence about another server, if one is shown. */
+    whoseFigures() {
+      const { sentence } = this.whose;
+      return sentence ? [sentence] : [];
     }
 
     /** A figure's numbers, unrounded; lines that begin with # say what they are of. */
@@ -97,6 +111,7 @@
         const settings = this.settings().map(([key, value]) => `${key}=${value}`);
         about.push(`settings: ${settings.join(" ")}`);
         if (this.address()) about.push(`link: ${this.address()}`);
+        about.push(...this.whoseFigures(), known.assumptions);
       }
       if (figure === "cache") about.push(`time_s: ${this.stage.player.time.toFixed(1)}`);
       const rows = this[`${figure}Rows`](this.now());
@@ -120,9 +135,12 @@
           ...KINDS.flatMap((kind) => [
             ...reading[kind].curve[index],
             reading[kind].sustained,
-            kvsim.binding(reading[kind].saved[index])
-              .map((place) => kvsim.RESOURCES[place])
-              .join("+") || "none",
+            // What binds is found out by serving with twice of each; that may be still to come.
+            Number.isNaN(reading[kind].doubled[0])
+              ? NaN
+              : kvsim.binding(reading[kind].saved[index])
+                  .map((place) => kvsim.RESOURCES[place])
+                  .join("+") || "none",
           ]),
         ]),
       ];
@@ -154,6 +172,11 @@
       return true;
     }
   };
+
+  /** A text as part of a file's name: whatever it holds, only letters and digits of it. */
+  function asFileName(text) {
+    return text.replace(/[^a-z0-9.]+/gi, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, MOST_CHARACTERS);
+  }
 
   function save(file, blob) {
     const link = document.createElement("a");

@@ -21,14 +21,17 @@
     }
 
     /** Show an atlas of the server `title`, at a position by the controls' values; an atlas with the
-        same axes leaves the controls where they are. While it is `coarse`, that is said. */
-    show(atlas, title, position, coarse) {
+        same axes leaves the controls where they are. While its curve there is a coarse one, that is
+        said: it is one until it is known what twice of each resource would do. */
+    show(atlas, title, position) {
       const { own } = this.atlases;
       const same = title === own?.title && JSON.stringify(atlas.axes) === JSON.stringify(own.axes);
       atlas.title = title;
       this.atlases.own = atlas;
       this.words.constants = kvsim.constantWords(this.words, atlas.constants, atlas.axes);
-      this.tell(title, coarse);
+      const { contiguous, paged } = atlas.reading(position);
+      this.coarse = [contiguous, paged].some(({ doubled }) => Number.isNaN(doubled[0]));
+      this.name.textContent = this.words.fill(this.coarse ? "own_shown_coarse" : "own_shown", { title });
       if (same) {
         this.update();
         return;
@@ -40,9 +43,10 @@
       this.moveTo(position);
     }
 
-    /** Say whose server is shown, and whether its curve is a `coarse` one. */
-    tell(title, coarse) {
-      this.name.textContent = this.words.fill(coarse ? "own_shown_coarse" : "own_shown", { title });
+    /** What is written where its figures are taken away; nothing is, of the plate's. */
+    get sentence() {
+      if (!this.shown) return "";
+      return this.words.fill(this.coarse ? "own_figures_coarse" : "own_figures", this.atlases.own);
     }
 
     /** Move the controls to values that the atlas has. */

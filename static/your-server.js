@@ -49,12 +49,10 @@
         this.start.focus();
       });
       this.computing.addEventListener("atlas", ({ atlas, status }) => {
-        this.whose.show(atlas, status.title, status.position, !status.results);
+        this.whose.show(atlas, status.title, status.position);
         this.computing.say("own_above");
       });
       this.computing.addEventListener("results", ({ files, status }) => {
-        // These are of the settings in view, simulated in full.
-        this.whose.tell(status.title, false);
         this.results.show(status, this.asked, files);
       });
       document.getElementById("own-here").addEventListener("click", () => this.computeHere());

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from serving import serving
 from test_serve import ask
 
+from kvsim_app.serve import MOST_BODY_BYTES
 from kvsim_app.settings import choices
 
 TRIED = 200  # requests of each kind
@@ -26,6 +27,7 @@ def host():
 
 
 def check_sentence(response):
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
     sentence = response.body.decode()
     assert sentence.count("\n") == 1
@@ -131,3 +133,19 @@ def test_other_methods(host, method, path):
     response = ask(host, path, method=method)
     assert response.status == (404 if path == "/nothing" and method != "BREW" else 405)
     check_sentence(response)
+
+
+@pytest.mark.parametrize("path", ["/", "/film", "/assets/x", "/nothing", "/panel", "/static/x"])
+def test_nobody_fills_the_memory(host, path):
+    """A body that is large, or may become so, is not received."""
+    for framing, start in (
+        (f"Content-Length: {MOST_BODY_BYTES + 1}", b""),
+        ("Transfer-Encoding: chunked", f"{MOST_BODY_BYTES + 1:x}\r\n".encode()),
+    ):
+        name, port = host.split(":")
+        with socket.create_connection((name, int(port)), timeout=30) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\n{framing}\r\n\r\n"
+            connection.sendall(head.encode() + start)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+            assert connection.recv(65536) == b""
+    assert ask(host, method="HEAD").status == 200

@@ -187,8 +187,8 @@ def test_every_preset_answers(capsys, model):
     [
         ((), "Give --config with a config.json or a preset"),
         (("--config", ""), "Give --config with a config.json or a preset"),
-        (("--config", "phi-4"), "Give one of --kv-gib"),
-        (("--config", "phi-4", "--kv-gib", "1", "--gpu", "H100"), "Give one of --kv-gib"),
+        (("--config", "phi-4"), "Give either --kv-gib"),
+        (("--config", "phi-4", "--kv-gib", "1", "--gpu", "H100"), "Give either --kv-gib"),
         (("--config", "phi-4", "--kv-gib", "1", "--utilization", "1"), "--utilization counts only"),
         (("--config", "phi-4", "--kv-gib", "1", "--weights", "fp8"), "--weights counts only"),
         (("--config", "phi-4", "--kv-gib", "1", "--parameters", "7"), "--parameters counts only"),

@@ -93,6 +93,11 @@ def test_the_page_and_nothing_else_is_sent_with_its_policy(host, assets):
         assert "Content-Security-Policy" not in ask(host, address).headers, address
 
 
+def test_nothing_is_taken_for_something_else(host, assets):
+    for address in (*assets, "/", "/teacher", "/film", "/assets/picture.png"):
+        assert ask(host, address).headers["X-Content-Type-Options"] == "nosniff", address
+
+
 def test_no_header_keeps_it_out_of_frames(host):
     assert "X-Frame-Options" not in ask(host).headers
     assert "Cross-Origin-Resource-Policy" not in ask(host).headers

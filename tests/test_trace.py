@@ -200,6 +200,8 @@ def test_bad_objects(row, reason):
 def test_all_bad_rows_are_reported_at_once():
     rows = "".join(f"{second},5,{second % 2}\n" for second in range(1000))
     error = refused(HEADER + rows, "500 rows are no request", "line 2 ", "line 6 ", "and 497 more")
+    assert str(error).endswith("correct them, or leave them out.")
+    refused(HEADER + "0,5,0\n0,5,1\n", "1 row is no request", "correct it, or leave it out.")
     assert [bad.line for bad in error.bad_rows] == list(range(2, 1002, 2))
     trace = read_trace(HEADER + rows, leave_out_bad_rows=True)
     assert len(trace) == 500

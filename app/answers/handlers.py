@@ -75,6 +75,7 @@ from .kept import Kept
 
 MAX_TEXT_BYTES = MAX_LOG_BYTES
 MOST_READ_AT_ONCE = 8  # uploads, each of which is in memory as a whole
+_MOST_RECEIVED_BYTES = 100 * 2**20  # and dropped, of what is too large, so that a reader is told
 UPLOAD_S = 180.0  # or a few slow ones would keep all others out
 _TRACES_BYTES = 96 * 2**20
 _TICKET_LENGTH = 64
@@ -104,6 +105,12 @@ class AnswersHandler(RequestHandler):
         """Nothing here is to be kept, or taken for something else."""
         self.set_header("Cache-Control", "no-store")
         self.set_header("X-Content-Type-Options", "nosniff")
+
+    def prepare(self) -> None:
+        """Receive more than other addresses do: nothing of it is kept unasked."""
+        connection = self.request.connection
+        if isinstance(connection, HTTP1Connection):
+            connection.set_max_body_size(_MOST_RECEIVED_BYTES)
 
     def answer(self, found: Any, status: int = 200) -> None:
         """Send JSON; what is no number (NaN, infinite) is null."""
@@ -149,9 +156,9 @@ class BodyHandler(AnswersHandler):
 
     def prepare(self) -> None:
         """Refuse before the body comes, where its size or origin is enough."""
+        super().prepare()
         self._parts: list[bytes] = []
         self._size = 0
-        # Tornado's own limit closes the connection; up to there the rest is received and dropped.
         if self.request.method != "POST" or self.refuse_other_origins():
             return
         if self.desk.reading >= MOST_READ_AT_ONCE:

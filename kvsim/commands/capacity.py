@@ -151,7 +151,7 @@ def _refuse_what_would_be_ignored(given: argparse.Namespace) -> None:
     if not given.config:
         raise ValueError("Give --config with a config.json or a preset; --list names the presets.")
     if (given.kv_gib is None) == (given.gpu is None):
-        raise ValueError("Give one of --kv-gib, as a server prints it, and --gpu.")
+        raise ValueError("Give either --kv-gib, as a server prints it, or --gpu.")
     for name in ("utilization", "weights", "parameters"):
         if given.gpu is None and getattr(given, name) is not None:
             raise ValueError(f"--{name} counts only with --gpu: leave it out, or give that.")

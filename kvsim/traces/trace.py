@@ -155,7 +155,9 @@ def read_trace(data: str | bytes, *, leave_out_bad_rows: bool = False) -> Trace:
     of_kind("data", data, str, bytes)
     rows = read_rows(data)
     if rows.bad and not (leave_out_bad_rows and len(rows.arrival_s)):
-        remedy = "correct them, or leave them out" if len(rows.arrival_s) else "no other is left"
+        them = "it" if len(rows.bad) == 1 else "them"
+        others = len(rows.arrival_s)
+        remedy = f"correct {them}, or leave {them} out" if others else "no other is left"
         raise TraceError(bad_rows_sentence(rows.bad, remedy), rows.bad)
     if not len(rows.arrival_s):
         raise TraceError("The trace has names of columns and no rows: give a row for each request.")

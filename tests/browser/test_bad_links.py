@@ -1,6 +1,7 @@
 """Any text at all as the link: the page opens, says what it could not read, and nothing else."""
 
 import json
+from unicodedata import category
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -12,6 +13,7 @@ from kvsim_app.settings import values
 
 TRIED = 1000  # links
 MOST_NOTICES = 5
+UNSEEN = {"Cc", "Cf", "Cs"}  # controls, what turns a text's direction, halves of characters
 LONGEST = 400  # characters of a notice
 KEYS = [control["key"] for control in CONTROLS.values()]
 OFFERED = [f"{value}" for name in CONTROLS for value in values(name)]
@@ -62,6 +64,7 @@ def test_any_link_is_read(workbench):
         for notice in read["notices"]:
             assert notice.strip().endswith("."), note
             assert len(notice) < LONGEST, note
+            assert not UNSEEN.intersection(map(category, notice)), note
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A reader's own server: each input, computing with progress, failures, the workshop swapped."""
 
 import json
-import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
@@ -14,6 +14,7 @@ from browser.expected import check_page
 from browser.hands import slider, switch
 from browser.own_server import Readers, check_cache, check_results, facts, results, saved
 from browser.test_accessibility import violations
+from browser.test_taking import table, taken
 from browser.visits import PHONE
 from kvsim.deployment.cache_layout import GIB
 from kvsim.logs.facts import NAMES
@@ -199,7 +200,8 @@ def test_a_server_is_computed_kept_and_left_again(page):
     expect(progress).to_be_visible()
     # The workshop shows the other server as soon as there is a coarse curve.
     whose = page.locator("#whose-server")
-    expect(whose).to_contain_text("Llama 3 8B on L4", timeout=COMPUTED_MS)
+    coarse = words.fill("own_shown_coarse", title=SMALL_TITLE)
+    expect(whose).to_contain_text(coarse, timeout=COMPUTED_MS)
     expect(page.locator("#assumptions-line")).to_contain_text("Llama 3 8B, L4")
     expect(page.locator("#own-results")).to_be_visible(timeout=COMPUTED_MS)
     page.get_by_role("button", name="Cancel").press("Enter")
@@ -221,6 +223,14 @@ def test_a_server_is_computed_kept_and_left_again(page):
     assert len(saved(page, "CSV").splitlines()) == 3
     compile(page.inner_text("#own-python"), "shown", "exec")
 
+    # Results come before the curve is whole; until it is, that is said.
+    comments, rows = table(taken(page, "ttft", "csv")[1])
+    coarse = "_coarse" if rows[-1]["paged_binds"] == "NaN" else ""
+    assert words.fill(f"own_figures{coarse}", title=SMALL_TITLE) in comments
+    expect(page.locator("#whose-server-name")).to_have_text(
+        words.fill(f"own_shown{coarse}", title=SMALL_TITLE)
+    )
+
     # Readouts and sliders follow the other atlas, and say what is not there yet.
     assert page.inner_text("#rate-shown") == words.rate(rate)
     lengths = replace(LENGTHS, max_length=8192)
@@ -238,6 +248,8 @@ def test_a_server_is_computed_kept_and_left_again(page):
     expect(page.locator("#reading [data-untold]")).to_have_text(words.fill("not_computed"))
     assert words.fill("unknown") not in page.inner_text("#reading")
     assert "NaN" not in page.inner_text("#plate")
+    (written, *_) = table(taken(page, "ttft", "csv")[1])[1]
+    assert {written["paged_ttft_median_s"], written["paged_binds"]} == {"NaN"}
     assert page.locator("#workload").is_disabled()
     assert violations(page) == []
 
@@ -264,36 +276,38 @@ def test_a_server_is_computed_kept_and_left_again(page):
     expect(page.locator("#reading [data-untold]")).to_be_hidden()
 
 
-def test_a_small_server_is_computed_to_its_end(page):
+SMALL_TOKENS = 1100
+SMALL_LENGTHS = kvsim.ExponentialLengths(300, 60, max_length=1024)
+SMALL_TITLE = "Llama 3 8B on L4"
+
+
+def ask_for_something_small(page):
+    """Fill in a server and a workload that are computed soon, to the last position."""
     page.select_option("#own-lengths", "means")
     page.fill("#own-prompt", "300")
     page.fill("#own-output", "60")
     page.select_option("#own-memory", "cache_tokens")
-    page.fill("#own-tokens", "1100")
+    page.fill("#own-tokens", str(SMALL_TOKENS))
     page.select_option("#own-gpu", SLOW_GPU)
-    # As if the results took their time.
-    held = [True]
 
-    def answer(route):
-        status = route.fetch()
-        route.fulfill(response=status, json=status.json() | ({"results": False} if held else {}))
 
-    page.route(re.compile(r"/jobs/\w+$"), answer)
-    page.click("#own-start")
-    name = page.locator("#whose-server-name")
+def small_server():
+    """The server of :func:`ask_for_something_small`."""
     shape, card = kvsim.MODELS["llama-3-8b"].shape, kvsim.CARDS[SLOW_GPU]
-    title = f"{shape.name} on {card.gpu.name}"
-    expect(name).to_have_text(words.fill("own_shown_coarse", title=title))
-    held.clear()
-    expect(name).to_have_text(words.fill("own_shown", title=title))
-    page.unroute_all(behavior="wait")
+    one = kvsim.server_for(shape, card, cache_bytes=GIB)
+    tokens = SMALL_TOKENS * one.model.kv_bytes_per_token
+    return kvsim.server_for(shape, card, cache_bytes=tokens)
+
+
+def test_a_small_server_is_computed_to_its_end(page):
+    ask_for_something_small(page)
+    page.click("#own-start")
     expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
+    name = page.locator("#whose-server-name")
+    expect(name).to_have_text(words.fill("own_shown", title=SMALL_TITLE))
     expect(page.get_by_role("progressbar")).to_be_hidden()
     kept = json.loads(saved(page, "JSON"))[1]["setting"]
-    one = kvsim.server_for(shape, card, cache_bytes=GIB)
-    tokens = 1100 * one.model.kv_bytes_per_token
-    server = kvsim.server_for(shape, card, cache_bytes=tokens)
-    lengths = kvsim.ExponentialLengths(300, 60, max_length=1024)
+    server, lengths = small_server(), SMALL_LENGTHS
     rates = page.locator("#ttft-table tbody th").all_text_contents()
     assert words.rate(kept["rate_per_s"]) in rates
     for kind, allocation in (("contiguous", kvsim.Contiguous(1024)), ("paged", kvsim.Paged())):
@@ -312,6 +326,75 @@ def test_a_small_server_is_computed_to_its_end(page):
     slider(page, "block_size").press("Home")
     expect(page.locator("#block-size-shown")).to_have_text(words.tokens(1))
     assert words.fill("unknown") not in page.text_content("#workshop")
+
+
+def test_what_is_taken_away_is_of_the_server_that_is_shown(readers):
+    """Files, a report and what is copied say whose they are; other sections stay with the plate."""
+    page = readers.open("?maxlen=4096", permissions=["clipboard-read", "clipboard-write"])
+    expect(page.locator("[data-sharing=finding]")).not_to_be_empty()
+    sharing = page.inner_text("#sharing")
+    ask_for_something_small(page)
+    page.click("#own-start")
+    expect(page.locator("#own-notice")).to_have_text(words.fill("own_done"), timeout=COMPUTED_MS)
+    server, lengths = small_server(), SMALL_LENGTHS
+    allocations = {"contiguous": kvsim.Contiguous(1024), "paged": kvsim.Paged()}
+    whose = words.fill("own_figures", title=SMALL_TITLE)
+    assumptions = page.inner_text("#assumptions-line")
+    assert "Llama 3 8B, L4" in assumptions
+    assert "300" in assumptions
+
+    tables = {}
+    for figure in ("capacity", "ttft", "cache"):
+        file, content = taken(page, figure, "csv")
+        assert file.startswith(f"kvsim-{figure}_Llama-3-8B-on-L4_block-16_maxlen-1024_rate-")
+        comments, tables[figure] = table(content)
+        assert comments[1].startswith("settings: block=16 maxlen=1024 rate=")
+        # The list of the plate's workloads has no say.
+        assert "work" not in comments[1] + file
+        assert comments[2] == whose, "no link leads to it"
+        assert page.text_content("[data-live=assumptions] >> nth=0") in comments
+        png = taken(page, figure, "png")
+        assert png[0] == file.replace(".csv", ".png")
+        assert png[1].startswith(b"\x89PNG")
+    for row in tables["capacity"]:
+        fits = kvsim.capacity(server, allocations[row["allocation"]], lengths).requests
+        assert float(row["requests_that_fit"]) == pytest.approx(fits)
+    shown = page.inner_text("#rate-shown")
+    (at,) = [row for row in tables["ttft"] if words.rate(float(row["request_rate_per_s"])) == shown]
+    for kind in allocations:
+        assert words.seconds(float(at[f"{kind}_ttft_median_s"])) == page.inner_text(
+            f"[data-live={kind}_ttft] >> nth=0"
+        )
+        held = [float(row["tokens"]) for row in tables["cache"] if row["allocation"] == kind]
+        assert sum(held) == server.capacity_tokens
+    for figure in ("capacity", "ttft"):
+        drawing = ET.fromstring(taken(page, figure, "svg")[1])
+        written = " ".join("".join(drawing.itertext()).split())
+        assert "Lengths of requests" not in written
+        for part in (whose, assumptions):
+            assert "".join(part.split()) in "".join(written.split())
+
+    page.click("#copy-report")
+    report = page.evaluate("navigator.clipboard.readText()")
+    assert whose in report
+    assert "work=" not in report
+    for button, notice, copied in (
+        ("copy-link", "notice", "link_copied"),
+        ("copy-frame", "notice", "frame_copied"),
+        ("copy-embed", "embed-notice", "embed_copied"),
+    ):
+        page.click(f"#{button}")
+        expect(page.locator(f"#{notice}")).to_have_text(
+            f"{words.fill(copied)} {words.fill('own_not_in_link')}"
+        )
+        assert "maxlen=4096" in page.evaluate("navigator.clipboard.readText()")
+
+    slider(page, "max_length").press("Home")
+    assert page.inner_text("#sharing") == sharing
+    page.click("#whose-server-back")
+    page.click("#copy-link")
+    expect(page.locator("#notice")).to_have_text(words.fill("link_copied"))
+    assert "Llama" not in "".join(table(taken(page, "capacity", "csv")[1])[0][:3])
 
 
 def test_a_trace_is_replayed_at_its_own_times(page, tmp_path):

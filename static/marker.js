@@ -21,7 +21,6 @@
       for (const end of ["pointerup", "pointercancel"]) {
         this.place.addEventListener(end, () => this.release(), true);
       }
-      new ResizeObserver(() => requestAnimationFrame(() => this.rates && this.put())).observe(this.place);
     }
 
     update(reading, words) {

@@ -103,6 +103,13 @@
       Object.values(drawings).forEach((drawing) => drawing.repaint());
     });
 
+    // What is drawn beside the chart keeps to its place; everything else answers to the style sheet.
+    const fit = () => {
+      marker.put();
+      strips.update(shown.reading, shown.known);
+    };
+    new ResizeObserver(() => requestAnimationFrame(fit)).observe(marker.place);
+
     document.getElementById("reset").addEventListener("click", () => {
       link.move(view.movable(link.defaults));
       say(words.fill(view.hidden.size ? "reset_shown" : "reset_done", {}));

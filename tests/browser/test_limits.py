@@ -109,3 +109,13 @@ def test_on_a_phone_they_are_aligned_as_well(visits):
     for text in page.locator("#limit-strips text").all():
         box = text.bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 360
+
+
+def test_the_strips_keep_to_the_chart_when_the_window_changes(page):
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.wait_for_function(
+        """() => {
+          const svg = document.querySelector("#limit-strips svg");
+          return Math.abs(svg.viewBox.baseVal.width - svg.getBoundingClientRect().width) < 0.5;
+        }"""
+    )

@@ -54,6 +54,7 @@ SCRIPTS = (
             "limits",
             "cache",
             "scenes",
+            "telling",
             "player",
             "ledger",
             "inspector",

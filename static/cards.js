@@ -149,7 +149,7 @@
       this.ask.textContent = this.write("ask", fields);
       if (!this.kept.guess) return;
       const moves = this.moves();
-      if (moves.length) this.sayOnce(words.fill("card_do", { moves: this.listed(moves) }));
+      if (moves.length) kvsim.sayOnce(this.said, words.fill("card_do", { moves: this.listed(moves) }));
       else this.finish(began, ended, fields);
     }
 
@@ -201,11 +201,6 @@
       });
       const last = parts.pop();
       return parts.length ? words.fill("card_moves", { most: parts.join(", "), last }) : last;
-    }
-
-    /** A status that does not change is not said again. */
-    sayOnce(sentence) {
-      if (this.said.textContent !== sentence) this.said.textContent = sentence;
     }
 
     /** Show how far the reader is. */

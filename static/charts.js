@@ -25,6 +25,7 @@
         this.views[name] = [...manager][0];
         place.setAttribute("role", "img");
         hideFromKeyboard(this.views[name]);
+        clearToTheEdge(this.views[name]);
       }
       this.documents = Object.values(this.views).map((view) => view.model.document);
       this.repaint();
@@ -185,6 +186,19 @@
       };
     }
   };
+
+  /** Bokeh moves its drawings by half a pixel before it clears them: at the left and upper edges
+      pieces of words that stood there before would stay. */
+  function clearToTheEdge({ canvas_view }) {
+    for (const layer of [canvas_view.primary, canvas_view.overlays]) {
+      layer.clear = () => {
+        layer.ctx.save();
+        layer.ctx.resetTransform();
+        layer.ctx.clearRect(0, 0, layer.canvas.width, layer.canvas.height);
+        layer.ctx.restore();
+      };
+    }
+  }
 
   /** Bokeh makes its canvas a tab stop, but nothing in these charts answers to a key. */
   function hideFromKeyboard(view) {

@@ -13,6 +13,10 @@
       this.table = document.getElementById("block-table");
       for (const kind of KINDS) this.listen(kind, drawings[kind]);
       player.addEventListener("show", () => this.describe());
+      // While the film plays the sentence changes with every frame: too fast to be read aloud.
+      player.addEventListener("run", () => {
+        this.text.setAttribute("aria-live", player.playing ? "off" : "polite");
+      });
     }
 
     listen(kind, drawing) {
@@ -66,20 +70,25 @@
       // Another film may not have the request that was chosen.
       if (this.chosen >= this.player.replays?.paged.prompt.length) this.chosen = undefined;
       if (this.chosen === undefined || !this.player.replays) {
-        this.text.textContent = words.fill(this.player.replays ? "inspect_hint" : "inspect_none", {});
+        this.say(words.fill(this.player.replays ? "inspect_hint" : "inspect_none", {}));
         return;
       }
       const found = Object.fromEntries(KINDS.map((kind) => [kind, this.find(kind)]));
       const { prompt, output } = this.player.replays.paged;
-      this.text.textContent = [
+      const number = words.count(this.chosen + 1);
+      this.say(
         words.fill("request_lengths", {
-          number: words.count(this.chosen + 1),
+          number,
           prompt: words.tokens(prompt[this.chosen]),
           output: words.tokens(output[this.chosen]),
         }),
         ...KINDS.map((kind) => this.sentence(kind, found[kind])),
-      ].join(" ");
-      if (found.paged) this.fillTable(found.paged);
+      );
+      if (found.paged) this.fillTable(number, found.paged);
+    }
+
+    say(...sentences) {
+      kvsim.sayOnce(this.text, sentences.join(" "));
     }
 
     find(kind) {
@@ -111,21 +120,22 @@
     }
 
     /** Positions to blocks, as the server looks them up; long tables are cut in the middle. */
-    fillTable({ replay, tokens, place }) {
+    fillTable(number, { replay, tokens, place }) {
       const { words } = this;
       const rows = [...place.keys()];
       const cut = rows.length > ROWS;
       const shown = cut ? [...rows.slice(0, ROWS / 2), null, ...rows.slice(-ROWS / 2)] : rows;
-      const head = document.createElement("tr");
+      this.table.createCaption().textContent = words.fill("block_table", { number });
+      const head = this.table.createTHead().insertRow();
       for (const heading of ["positions", "block", "filled"]) {
         const cell = document.createElement("th");
         cell.scope = "col";
         cell.textContent = words.fill(heading, {});
         head.append(cell);
       }
-      this.table.append(head);
+      const body = this.table.createTBody();
       for (const index of shown) {
-        const row = this.table.insertRow();
+        const row = body.insertRow();
         const first = index * replay.unit;
         const filled = Math.min(replay.unit, tokens - first);
         const cells =
@@ -136,7 +146,12 @@
                 words.count(place[index]),
                 words.fill("filled_of", { filled, unit: replay.unit }),
               ];
-        for (const text of cells) row.insertCell().textContent = text;
+        const positions = document.createElement("th");
+        positions.scope = "row";
+        row.append(positions);
+        for (const [column, text] of cells.entries()) {
+          (column ? row.insertCell() : positions).textContent = text;
+        }
       }
     }
   };

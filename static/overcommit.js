@@ -23,10 +23,11 @@
     let events = [];
 
     timeline.addEventListener("choose", () => {
-      shown.textContent =
+      const sentence =
         timeline.chosen === undefined
           ? words.fill(events.length ? "overcommit_hint" : "overcommit_nobody", {})
           : results.event(controls.settings, events, timeline.chosen);
+      kvsim.sayOnce(shown, sentence);
     });
 
     function update() {

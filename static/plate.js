@@ -39,6 +39,7 @@
     const live = document.querySelectorAll("[data-live]");
     const keptAt = `kvsim-cards-${page.version}-${document.documentElement.lang}`;
     const untold = new kvsim.Untold(words);
+    const telling = new kvsim.Telling();
     const cards = new kvsim.Cards(page.cards, controls, words, keptAt, say);
     let shown; // {atlas, reading, known} of what stands on the page
 
@@ -53,6 +54,7 @@
       shown = { atlas: atlases.current, reading, known };
       for (const element of live) element.textContent = known[element.dataset.live];
       untold.update(known);
+      telling.update(known);
       charts.update(atlases.current, reading, known);
       marker.update(reading, known);
       strips.update(reading, known);

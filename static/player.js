@@ -7,7 +7,7 @@
   const RUN_BLOCK_TOKENS = 16; // of the blocks that Buddy and FirstFit divide the cache into
 
   kvsim.Player = class extends EventTarget {
-    /** Dispatches "show" with every moment that it shows; see `moment`. */
+    /** Dispatches "show" with every moment that it shows, "run" as the film starts and stops. */
     constructor(words, drawings) {
       super();
       this.words = words;
@@ -71,6 +71,7 @@
     run(playing) {
       this.playing = playing;
       this.play.textContent = this.words.fill(playing ? "pause" : "play", {});
+      this.dispatchEvent(new Event("run"));
       if (!playing) return;
       if (this.time >= this.duration) this.go(0);
       this.last = undefined;

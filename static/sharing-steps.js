@@ -78,7 +78,7 @@
       // Not disabled: a button that is loses the focus.
       this.back.setAttribute("aria-disabled", place === 0);
       this.next.setAttribute("aria-disabled", place === this.last);
-      byId("sharing-sentence").textContent = sentence;
+      kvsim.sayOnce(byId("sharing-sentence"), sentence);
       const used = words.fill("sharing_blocks_used", step);
       byId("sharing-used").textContent = used;
       const label = words.fill("sharing_drawing", { blocks: story.blocks, sentence, used });

@@ -28,6 +28,7 @@
       this.latest = new kvsim.Latest(PAUSE_MS);
       this.listen();
       this.showCapacity(page.own.cache);
+      this.capacity.setAttribute("role", "status"); // what it opens with is no news
     }
 
     listen() {

@@ -45,6 +45,76 @@ def test_axe_finds_nothing_without_scripts(visits):
     assert violations(page) == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"color_scheme": "dark", "viewport": {"width": 320, "height": 640}},
+        {"forced_colors": "active", "reduced_motion": "reduce"},
+    ],
+    ids=["narrow and dark", "forced colours"],
+)
+def test_axe_finds_nothing_where_everything_is_open(visits, options):
+    page = visits.open(**options)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    page.locator("#ttft-table").wait_for()
+    assert violations(page) == []
+
+
+def test_bars_of_the_cache_are_painted_in_forced_colours(visits):
+    page = visits.open(forced_colors="active")
+    wait_for_film(page)
+    for bar in ("#parts-contiguous", "#parts-paged", "#queue-contiguous"):
+        place = page.locator(bar)
+        painted = place.screenshot()
+        place.evaluate("(bar) => (bar.style.opacity = 0)")
+        assert place.screenshot() != painted, bar
+
+
+def listen(page):
+    """Collect from now on what is written where it is read aloud."""
+    page.evaluate(
+        """() => {
+          window.aloud = [];
+          const live = "[aria-live]:not([aria-live=off]), [role=status], output";
+          for (const place of document.querySelectorAll(live)) {
+            new MutationObserver(() => {
+              if (place.ariaLive !== "off") aloud.push([place.id, place.textContent]);
+            }).observe(place, { childList: true, characterData: true, subtree: true });
+          }
+        }"""
+    )
+
+
+def test_a_move_is_told_once_when_the_slider_rests(page):
+    wait_for_film(page)
+    listen(page)
+    rate = slider(page, "rate")
+    rate.press("ArrowRight")
+    rate.press("ArrowRight")
+    page.wait_for_function("() => aloud.length")
+    check_page(page, rate=20)
+    wanted = words_at(rate=20)
+    told = f"{wanted['finding_capacity']} {wanted['finding_ttft']}"
+    assert page.evaluate("aloud") == [["told", told]]
+    assert rate.get_attribute("aria-valuetext") == wanted["rate"]
+
+
+def test_a_film_that_plays_is_not_read_aloud(page):
+    wait_for_film(page)
+    place = page.locator("#request-shown")
+    page.locator(".cache-of-paged .cache-view").press("ArrowRight")
+    page.locator("#play").click()
+    listen(page)
+    before = page.inner_text("#clock-shown")
+    page.wait_for_function(
+        "(before) => document.getElementById('clock-shown').textContent !== before", arg=before
+    )
+    assert place.get_attribute("aria-live") == "off"
+    assert page.evaluate("aloud") == []
+    page.locator("#play").click()
+    assert place.get_attribute("aria-live") == "polite"
+
+
 def test_charts_and_drawings_say_what_they_show(page):
     names = {
         "capacity-chart": "chart_capacity",

@@ -232,6 +232,25 @@ def test_what_is_said_is_announced(film):
     assert live.inner_text() == words.fill("inspect_hint")
 
 
+def test_the_block_table_says_whose_it_is(film):
+    view(film, "paged").press("ArrowRight")
+    request = filmed("paged").places(TIME_S)[0].request
+    name = words.fill("block_table", number=words.count(request + 1))
+    found = film.get_by_role("table", name=name)
+    assert found.get_by_role("columnheader").all_inner_texts() == [
+        words.fill(heading) for heading in ("positions", "block", "filled")
+    ]
+    assert found.get_by_role("rowheader").count() == len(table(film)) - 1
+
+
+def test_nothing_below_moves_when_a_request_is_pointed_out(film):
+    below = "document.getElementById('tables').offsetTop"
+    before = film.evaluate(below)
+    view(film, "paged").press("ArrowLeft")
+    assert len(table(film)) > 1
+    assert film.evaluate(below) == before
+
+
 def test_one_that_waits_in_the_other_cache_says_so(film):
     requests = [place.request for place in filmed("paged").places(TIME_S)]
     newest = requests[-1]

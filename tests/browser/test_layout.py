@@ -53,6 +53,40 @@ def test_a_phone_is_wide_enough(visits):
     assert sideways_px(page) <= 0
 
 
+def test_letters_twice_as_large_fit_a_phone(visits):
+    page = visits.open(**{**PHONE, "viewport": {"width": 390, "height": 844}})
+    page.add_style_tag(content="html { font-size: 200%; }")
+    slider(page, "max_length").press("End")
+    slider(page, "rate").press("End")
+    assert sideways_px(page) <= 0
+
+
+def test_nothing_stays_at_the_edge_of_a_chart(visits):
+    """On a fine screen Bokeh leaves what stood in the first column of pixels."""
+    page = visits.open(**PHONE)
+    slider(page, "max_length").press("Home")
+    slider(page, "rate").press("End")
+    check_page(page, max_length=1024, rate=40)
+    painted = page.evaluate(
+        """() => looking.canvases("ttft-chart").flatMap((canvas) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, 1, canvas.height);
+          return [...data].filter((value, index) => index % 4 === 3 && value);
+        })"""
+    )
+    assert painted == []
+
+
+def test_drawings_of_blocks_stand_still_from_step_to_step(visits):
+    page = visits.open(**PHONE)
+    step = page.locator("#sharing-step")
+    page.wait_for_function("() => document.querySelector('#sharing-drawing svg')")
+    tops = set()
+    for place in range(int(step.get_attribute("max")) + 1):
+        step.fill(str(place))
+        tops.add(page.evaluate("document.getElementById('sharing-drawing').offsetTop"))
+    assert len(tops) == 1
+
+
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["mouse", "finger"])
 def test_controls_are_large_enough_to_grab(visits, options):
     page = visits.open(**options)

@@ -113,7 +113,8 @@ def wait_for_words(page, **position):
 def wait_for_film(page, **position):
     """Wait until the film of a position is shown at the end of its minute.
 
-    Then what is said of it is what the atlas says. A server may have to make it first.
+    Then what is said of it is what the atlas says. A server may have to make it first; until the
+    films have come the picture says the same, and after that the nearest one is shown, with a note.
     """
     wanted = words_at(**position)
     labels = {element: wanted[key] for element, key in DRAWINGS.items()}
@@ -122,6 +123,8 @@ def wait_for_film(page, **position):
     with suppress(Late):
         page.wait_for_function(
             """([labels, findings]) =>
+              "films" in document.documentElement.dataset &&
+              document.getElementById("film-note").textContent === "" &&
               findings.includes(document.getElementById("cache-finding").textContent) &&
               Object.entries(labels).every(
                 ([id, label]) => document.getElementById(id).getAttribute("aria-label") === label)
@@ -131,6 +134,7 @@ def wait_for_film(page, **position):
         )
     shown = page.text_content("#cache-finding")
     assert shown in (wanted["finding_cache"], holes)
+    assert page.text_content("#film-note") == ""
     assert {each: page.get_attribute(f"#{each}", "aria-label") for each in labels} == labels
 
 

@@ -49,6 +49,10 @@ def check_moment(page, time_s, **given):
         assert shown_counts(page)[kind] == counts_text(cache, time_s), kind
 
 
+# Sliders and caches are on the screen together.
+TALL = {"width": 1280, "height": 1200}
+
+
 @pytest.fixture
 def film(visits):
     return open_film(visits)
@@ -199,6 +203,7 @@ def test_next_event_stops_the_film(slow_film):
 
 
 def test_the_mouse_scrubs(film):
+    film.set_viewport_size(TALL)
     before = {drawing: picture(film, drawing) for drawing in DRAWINGS}
     box = clock(film).bounding_box()
 
@@ -272,6 +277,7 @@ def test_a_slider_keeps_the_clocks_time(film, name, value, drawing):
 
 
 def test_a_film_that_plays_goes_on_with_other_settings(slow_film):
+    slow_film.set_viewport_size(TALL)
     go_to(slow_film, 10)
     button(slow_film, "Play").click()
     slow_film.clock.run_for(1000)

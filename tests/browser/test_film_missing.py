@@ -56,6 +56,7 @@ def check_still(page, **position):
             arg=[f"cache-{kind}", wanted[f"drawing_{kind}"]],
         )
         page.wait_for_function("id => looking.colours(id) > 3", arg=f"cache-{kind}")
+        assert page.text_content("#cache-finding") == wanted["finding_cache"]
         assert shown_counts(page)[kind] == words.fill(
             "counts", running=wanted[f"{kind}_running"], waiting=wanted[f"{kind}_waiting"]
         )
@@ -239,15 +240,15 @@ def test_films_that_cannot_be_read_are_said_and_all_else_works(visits, damage):
     notice = page.inner_text("#notice")
     assert re.fullmatch(r"The films could not be read \(.+\), so .*\.", notice)
     assert "on its way" not in note(page), "it will never come"
-    check_page(page)
+    check_page(page, film=False)
     check_still(page)
     put(page, "rate", 30)
     put(page, "block_size", 256)
-    check_page(page, rate=30, block_size=256)
+    check_page(page, film=False, rate=30, block_size=256)
     check_still(page, rate=30, block_size=256)
     assert "on its way" not in note(page), "it will never come"
     page.get_by_role("button", name="Reset").click()
-    check_page(page)
+    check_page(page, film=False)
 
 
 def test_until_the_films_have_come_the_minutes_end_is_shown(visits):
@@ -256,10 +257,10 @@ def test_until_the_films_have_come_the_minutes_end_is_shown(visits):
     page.context.route("**/films.bin", lambda route: waiting.append(route))
     visits.go(page)
     assert note(page) == words.fill("film_loading")
-    check_page(page)
+    check_page(page, film=False)
     check_still(page)
     put(page, "rate", 30)
-    check_page(page, rate=30)
+    check_page(page, film=False, rate=30)
     check_still(page, rate=30)
     for route in waiting:
         route.continue_()

@@ -3,7 +3,7 @@
 import io
 import os
 import socket
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from unittest.mock import patch
 
 import pytest
@@ -49,9 +49,13 @@ RESULTS = "kvsim_app.results"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_is_built_or_served():
-    """All but what takes long: the page is not rendered, nothing simulated, nobody served."""
+def nothing_is_built_or_served(tmp_path_factory):
+    """All but what takes long: the page is not rendered, nothing simulated, nobody served.
+
+    In a folder of its own, since a folder that is made up may be ``.``.
+    """
     with (
+        chdir(tmp_path_factory.mktemp("anywhere")),
         patch("kvsim_app.serve.prepare", dict),
         patch("bokeh.server.server.BaseServer.run_until_shutdown", lambda self: self.stop()),
         patch(f"{RESULTS}.paper_store.build", lambda path, workers: path.write_bytes(b"")),

@@ -71,7 +71,7 @@ def binding_limits(
     of_kind("server", server, Server)
     of_kind("allocation", allocation, Allocation)
     of_kind("lengths", lengths, Lengths)
-    all_of_kind("rates_per_s", rates_per_s, Real)
+    rates_per_s = all_of_kind("rates_per_s", rates_per_s, Real)
     checks.whole("replications", replications)
     if not 0 <= checks.finite_number("small_share", small_share) <= 1:
         raise ValueError(f"small_share is {small_share!r}: it must be a share from 0 to 1.")

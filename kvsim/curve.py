@@ -56,7 +56,7 @@ def ttft_curve(
     seed: int = PLATE_SEED,
 ) -> TtftCurve:
     """Simulate the first ``duration_s`` of traffic at each rate, in several replications."""
-    all_of_kind("rates_per_s", rates_per_s, Real)
+    rates_per_s = all_of_kind("rates_per_s", rates_per_s, Real)
     checks.whole("replications", replications)
     runs_s = [
         [

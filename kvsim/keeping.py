@@ -112,7 +112,7 @@ def to_csv(
 
 def requests_csv(timelines: Sequence[Timeline], limits: ServiceLimits | None = None) -> str:
     """Return a table of the requests of all runs, both counted from 0."""
-    all_of_kind("timelines", timelines, Timeline)
+    timelines = all_of_kind("timelines", timelines, Timeline)
     limits = limits or ServiceLimits()
     return _table(
         REQUEST_COLUMNS,

@@ -19,8 +19,11 @@ def of_kind(name: str, value: object, *kinds: type[Any]) -> None:
         raise ValueError(f"{name} is {shown(value)}: it must be of type {wanted}.")
 
 
-def all_of_kind(name: str, values: Iterable[object], *kinds: type[Any]) -> None:
-    """Raise ``ValueError`` unless ``values`` are several, each of one of these kinds."""
+def all_of_kind(name: str, values: Iterable[object], *kinds: type[Any]) -> list[Any]:
+    """Return ``values`` as a list; raise ``ValueError`` unless each is of one of these kinds.
+
+    An iterator can be read only once, so it is the list that is used from then on.
+    """
     try:
         several = list(values)
     except TypeError:
@@ -30,6 +33,7 @@ def all_of_kind(name: str, values: Iterable[object], *kinds: type[Any]) -> None:
         ) from None
     for index, value in enumerate(several):
         of_kind(f"{name}[{index}]", value, *kinds)
+    return several
 
 
 def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -112,7 +112,7 @@ class Summary:
 
 def summarise(timelines: Sequence[Timeline], limits: ServiceLimits | None = None) -> Summary:
     """Sum up runs of one setting. Raises ``ValueError`` if there is no run."""
-    all_of_kind("timelines", timelines, Timeline)
+    timelines = all_of_kind("timelines", timelines, Timeline)
     if not timelines:
         raise ValueError("timelines is empty: give at least one run.")
     limits = limits or ServiceLimits()

@@ -107,3 +107,10 @@ def test_settings_that_would_never_end_are_refused(values, named):
 def test_a_trace_cannot_be_stretched_without_end():
     with pytest.raises(ValueError, match="choose a higher one"):
         TRACE.at_rate(5e-324)
+
+
+def test_what_can_be_read_only_once_is_read_whole():
+    rows = kvsim.requests_csv([RUN, RUN])
+    assert kvsim.requests_csv(iter([RUN, RUN])) == rows
+    assert len(rows.splitlines()) == 1 + 2 * len(RUN.requests)
+    assert kvsim.summarise(iter([RUN, RUN])).runs == 2

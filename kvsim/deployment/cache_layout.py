@@ -126,7 +126,7 @@ def cache_layout(
     stages, of which the one with most layers decides. With ``prefix_caching`` a request keeps a
     second state. Raises ``ValueError`` for bad values, and names what the formulas do not cover.
     """
-    all_of_kind("layers", layers, Attention, Latent, LinearState)
+    layers = tuple(all_of_kind("layers", layers, Attention, Latent, LinearState))
     one_of("kv_dtype", kv_dtype, tuple(KV_DTYPES))
     for name, value in (("tp", tp), ("pp", pp), ("batched_tokens", batched_tokens)):
         checks.whole(name, value)
